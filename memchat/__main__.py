@@ -1,0 +1,5 @@
+"""`python -m memchat`."""
+
+from memchat.cli import run
+
+run()

@@ -1,0 +1,59 @@
+"""Pure text functions that several layers share: folding for comparison, cleaning for storage and display."""
+
+import re
+import unicodedata
+from typing import Final
+
+# C0 except tab and newline, DEL, C1; bidi embeddings, overrides and isolates; invisible "tag" letters.
+# ZWJ and ZWNJ stay, since emoji and Indic scripts need them.
+_CONTROLS: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200e\u200f\u2028\u2029\ufeff\U000e0000-\U000e007f]"
+)
+_ESCAPES: Final = re.compile(
+    r"\x1b\][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|\x1b[PX^_][^\x1b\x9c]*(?:\x1b\\|\x9c)?"
+    r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|\x1b[ -/]*[0-~]?"
+)
+_SPACE: Final = re.compile(r"\s+")
+_NO_SPACE_SCRIPTS: Final = re.compile(
+    "[\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
+)
+
+
+def clean(text: str) -> str:
+    """Return `text` in NFC without terminal escapes, control and bidi characters; newlines become \\n."""
+    text = text.encode("utf-8", "replace").decode("utf-8")  # lone surrogates would break SQLite and stdout
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return unicodedata.normalize("NFC", _CONTROLS.sub("", _ESCAPES.sub("", text)))
+
+
+def one_line(text: str) -> str:
+    """Return `text` cleaned, on one line, with single spaces."""
+    return _SPACE.sub(" ", clean(text)).strip()
+
+
+def fold(text: str) -> str:
+    """Return the form in which texts are compared: NFKC, case folded, plain quotes, single spaces."""
+    text = unicodedata.normalize("NFKC", clean(text)).casefold()
+    text = text.translate(_QUOTES)
+    return _SPACE.sub(" ", text).strip()
+
+
+_QUOTES: Final = str.maketrans(
+    {"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-", "‑": "-"}
+)
+
+
+def words(text: str) -> list[str]:
+    """Return the folded words of `text`; scripts without spaces give one word per run."""
+    return re.findall(r"[^\W_]+(?:'[^\W_]+)?", fold(text))
+
+
+def has_unspaced_script(text: str) -> bool:
+    """Tell whether `text` holds a script that is written without spaces (Chinese, Japanese, Thai, …)."""
+    return _NO_SPACE_SCRIPTS.search(text) is not None
+
+
+def estimate_tokens(text: str) -> int:
+    """Estimate tokens from above: about 3.2 characters a token, one per character in scripts without spaces."""
+    dense = sum(1 for character in text if ord(character) > 0x2E7F or 0x0E00 <= ord(character) <= 0x10FF)
+    return dense + -(-(len(text) - dense) * 10 // 32)
