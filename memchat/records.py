@@ -5,9 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, TypeAlias
 
-Vector = array[float]  # typecode "f", one float32 per dimension, L2 norm 1 (vectors leave the embedder normalised)
+# Typecode "f", one float32 per dimension, L2 norm 1 (vectors leave the embedder normalised). In quotes, since array
+# cannot be subscripted before Python 3.12.
+Vector: TypeAlias = "array[float]"
 
 
 class Kind(StrEnum):
