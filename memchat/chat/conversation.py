@@ -1,0 +1,297 @@
+"""One conversation: each turn goes window → recall → stream → hand over to learning."""
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from threading import Event
+from time import perf_counter
+
+from memchat.chat.events import Attachment, Finished, Mode, Notice, Piece, Recalled, Thinking, TurnEvent, TurnResult
+from memchat.chat.private import Typed, separate
+from memchat.chat.standing import Profile
+from memchat.chat.window import Exchange, Window
+from memchat.engine import ChatModel, Embedder
+from memchat.errors import EngineError, PromptTooLong, UsageError
+from memchat.learn import explicit_request, store_explicit
+from memchat.prompts import user_message
+from memchat.recall import RecallOptions, recall
+from memchat.records import Done, Memory, Message, Recall, Role, Sampling, Session, Turn
+from memchat.store import Store
+
+_REPLY_MARGIN = 64  # tokens kept free for role marks and the template's own text
+
+
+@dataclass(frozen=True, slots=True)
+class ChatOptions:
+    """How a conversation is held; token numbers are sizes of the context window and of the longest reply."""
+
+    num_ctx: int = 8192
+    sampling: Sampling = field(default_factory=Sampling)
+    system_prompt: str | None = None
+    show_thinking: bool = False
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A turn while it is made."""
+
+    typed: Typed
+    started: float
+    now: datetime
+    turn: Turn | None = None
+    recall: Recall | None = None
+    saved: tuple[Memory, ...] = ()
+    reply: str = ""
+    done: Done | None = None
+    first_token: float = 0.0
+    used: int = 0
+    shown_later: str = ""  # the message as the following turns see it: without what was recalled for it
+
+
+class Chat:
+    """A conversation with its window, its frozen profile and its mode.
+
+    `store` is None when there is no memory to use (the file cannot be read): the chat goes on without.
+    """
+
+    def __init__(
+        self,
+        store: Store | None,
+        model: Callable[[], ChatModel],
+        embedder: Callable[[], Embedder | None],
+        options: ChatOptions,
+        recall_options: RecallOptions,
+        *,
+        clock: Callable[[], datetime],
+        mode: Mode = Mode.NORMAL,
+        session: Session | None = None,
+    ) -> None:
+        self.store = store
+        self.options = options
+        self.recall_options = recall_options
+        self.mode = mode
+        self.session = session
+        self.last: TurnResult | None = None
+        self._model = model
+        self._embedder = embedder
+        self._clock = clock
+        self._window: Window | None = None
+        self._profile: Profile | None = None
+
+    @property
+    def model(self) -> ChatModel:
+        """The chat model; loads it when it is not loaded yet."""
+        return self._model()
+
+    def use_model(self, model: Callable[[], ChatModel]) -> None:
+        """Go on with another model from the next turn."""
+        self._model = model
+
+    def turn(self, text: str, stop: Event, attachments: Sequence[Attachment] = ()) -> Iterator[TurnEvent]:
+        """Yield what happens from the message to the end of the reply; `stop` ends the reply and keeps what came.
+
+        Raises EngineError when the model fails; the message and what came of the reply are kept as interrupted.
+        """
+        draft = _Draft(separate(text), perf_counter(), self._clock())
+        if not draft.typed.spoken.strip():
+            raise UsageError("There is nothing in the message.")
+        yield from self._open(draft)
+        draft.recall = self._recall(draft)
+        yield Recalled(draft.recall)
+        prompt = yield from self._prompt(draft, attachments)
+        try:
+            yield from self._stream(draft, prompt, stop)
+        except EngineError:
+            self._close(draft)
+            raise
+        yield Finished(self._close(draft))
+
+    def prompt_prefix(self) -> list[Message]:
+        """Return the system prompt and the window, as the next turn will begin."""
+        return [Message(Role.SYSTEM, self._system()), *self._get_window().messages()]
+
+    def profile(self) -> Profile:
+        """Return the profile as it stands in the system prompt of this session."""
+        if self._profile is None:
+            reading = self.store is not None and self.mode is not Mode.INCOGNITO
+            self._profile = Profile.build(self.store if reading else None, self.recall_options, self._clock())
+        return self._profile
+
+    def forget_turns(self, turns: set[int]) -> None:
+        """Drop erased turns from the live context and rebuild the profile at once."""
+        self._get_window().forget(turns)
+        self._profile = None
+
+    def refresh_profile(self) -> None:
+        """Rebuild the profile before the next turn, after the user's own edit or a forget."""
+        self._profile = None
+
+    def drop_last(self) -> Exchange | None:
+        """Take the newest turn out of the live context, to say or answer it anew."""
+        return self._get_window().remove_last()
+
+    def warm_up(self, stop: Event) -> None:
+        """Load the model and have it read the prompt's beginning while the user types."""
+        self._model().warm_up(self.prompt_prefix(), stop)
+
+    # -- the stages of a turn
+
+    def _open(self, draft: _Draft) -> Iterator[TurnEvent]:
+        typed = draft.typed
+        if typed.secrets:
+            yield Notice(f"Not written down: {', '.join(typed.secrets)}.")
+        wish = explicit_request(typed.kept)
+        if self.mode is not Mode.NORMAL or self.store is None:
+            if wish is not None:
+                yield Notice(f"Not saved: {self._why_not_saved()}.")
+            return
+        if self.session is None:
+            self.session = self.store.add_session(draft.now)
+        draft.turn = self.store.add_turn(
+            self.session.id,
+            user_text=typed.kept,
+            reply="",
+            at=draft.now,
+            zone=_zone_of(draft.now),
+            model="",
+            interrupted=True,
+            learn=False,
+            recall=None,
+        )
+        if wish is not None:
+            yield from self._save_wish(draft, wish)
+
+    def _why_not_saved(self) -> str:
+        return "there is no memory file in use" if self.store is None else f"this chat is {self.mode.value}"
+
+    def _save_wish(self, draft: _Draft, wish: str) -> Iterator[TurnEvent]:
+        assert self.store is not None
+        assert draft.turn is not None
+        outcome = store_explicit(self.store, wish, draft.turn, draft.now)
+        draft.saved = outcome.saved
+        yield from (Notice(sentence) for sentence in outcome.sentences)
+
+    def _recall(self, draft: _Draft) -> Recall:
+        query = draft.typed.kept
+        if self.store is None or self.mode is Mode.INCOGNITO:
+            return Recall(query, "", None, None, (), "", 0)
+        shown = self._get_window().shown
+        return recall(
+            self.store,
+            self._embedder(),
+            query,
+            self.recall_options,
+            draft.now,
+            previous=shown[-1].user_text if shown else None,
+            profile=self.profile().entries,
+        )
+
+    def _prompt(self, draft: _Draft, attachments: Sequence[Attachment]) -> Generator[TurnEvent, None, list[Message]]:
+        assert draft.recall is not None
+        window = self._get_window()
+        note = self.profile().correction(self.store) if self.store is not None else ""
+        material = [(a.name, a.content) for a in attachments]
+        newest = user_message(draft.typed.spoken, block=draft.recall.block, attachments=material, note=note)
+        draft.shown_later = user_message(draft.typed.spoken, attachments=material).content
+        fixed = self._count(self._system()) + self._count(newest.content)
+        left = window.fit(self._context_size() - self.options.sampling.max_tokens - _REPLY_MARGIN - fixed)
+        if left:
+            yield Notice(f"The conversation is long: the oldest {left} turns are out of the model's sight now.")
+        draft.used = fixed + window.tokens()
+        return [*self.prompt_prefix(), newest]
+
+    def _stream(self, draft: _Draft, prompt: list[Message], stop: Event) -> Iterator[TurnEvent]:
+        for attempt in (1, 2):
+            try:
+                for chunk in self.model.stream(prompt, self.options.sampling, stop):
+                    if (chunk.text or chunk.thinking) and not draft.first_token:
+                        draft.first_token = perf_counter()
+                    if chunk.thinking and self.options.show_thinking:
+                        yield Thinking(chunk.thinking)
+                    if chunk.text:
+                        draft.reply += chunk.text
+                        yield Piece(chunk.text)
+                    draft.done = chunk.done or draft.done
+                return
+            except PromptTooLong:
+                # The engine counts differently from us: give it half the window once, then tell the user.
+                if attempt == 2 or draft.reply or not len(self._get_window().shown):
+                    raise
+                self._get_window().fit(self._get_window().tokens() // 2)
+                prompt = [*self.prompt_prefix(), prompt[-1]]
+
+    def _close(self, draft: _Draft) -> TurnResult:
+        assert draft.recall is not None
+        interrupted = draft.done is None
+        queued = False
+        model = self.model.card().model
+        if draft.turn is not None and self.store is not None:
+            queued = not interrupted and draft.typed.kept.strip() != ""
+            self.store.complete_turn(
+                draft.turn.id,
+                reply=draft.reply,
+                model=model,
+                interrupted=interrupted,
+                learn=queued,
+                recall=draft.recall,
+            )
+            self.store.mark_recalled([c.id for c in draft.recall.injected], draft.now)
+        if draft.reply:
+            turn = draft.turn.id if draft.turn else None
+            self._get_window().add(Exchange(turn, draft.shown_later, draft.reply))
+        self.last = self._result(draft, model, interrupted, queued)
+        return self.last
+
+    def _result(self, draft: _Draft, model: str, interrupted: bool, queued: bool) -> TurnResult:
+        assert draft.recall is not None
+        ended = perf_counter()
+        timings = {
+            "embed": draft.recall.timings_ms.get("embed", 0.0),
+            "search": draft.recall.timings_ms.get("search", 0.0),
+            "first_token": ((draft.first_token or ended) - draft.started) * 1000,
+            "total": (ended - draft.started) * 1000,
+        }
+        return TurnResult(
+            turn=draft.turn.id if draft.turn else None,
+            session=self.session.id if self.session and draft.turn else None,
+            reply=draft.reply,
+            interrupted=interrupted,
+            recall=draft.recall,
+            model=model,
+            saved=draft.saved,
+            queued=queued,
+            done=draft.done,
+            timings_ms=timings,
+            context_used=draft.used + self._count(draft.reply),
+            context_size=self._context_size(),
+        )
+
+    # -- pieces of the prompt
+
+    def _system(self) -> str:
+        return self.profile().system_text(self.options.system_prompt, self._clock())
+
+    def _context_size(self) -> int:
+        trained = self.model.card().context
+        return min(self.options.num_ctx, trained) if trained else self.options.num_ctx
+
+    def _count(self, text: str) -> int:
+        return self.model.count_tokens(text)
+
+    def _get_window(self) -> Window:
+        if self._window is None:
+            self._window = Window(self._count, self._stored_exchanges())
+        return self._window
+
+    def _stored_exchanges(self) -> list[Exchange]:
+        if self.store is None or self.session is None:
+            return []
+        turns = self.store.list_turns(self.session.id)
+        return [Exchange(t.id, t.user_text, t.reply) for t in turns if t.reply and not t.forgotten]
+
+
+def _zone_of(now: datetime) -> str:
+    """Return the user's zone as an IANA name where the system tells it, else as an offset."""
+    local = now.astimezone()
+    key = getattr(local.tzinfo, "key", None)
+    return key or local.strftime("%z")
