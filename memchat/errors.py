@@ -10,6 +10,8 @@ MemchatError                    1
 │   ├── EngineFailed            4   the model broke, ran out of memory or time
 │   └── PromptTooLong           4   the prompt does not fit the context window
 ├── PrivacyRefusal              5   text would leave this machine, or a secret would be kept
+│   ├── SecretFound             5   the text has the shape of a secret; may be confirmed
+│   └── ForgottenBefore         5   the user had this forgotten; may be allowed again
 ├── StoreError                  1
 │   ├── StoreUnusable           1   not ours, broken, a newer version, no rights
 │   ├── StoreBusy               1   another process holds the file for too long
@@ -70,6 +72,14 @@ class PrivacyRefusal(MemchatError):
     """Text would leave this machine, or a secret would be kept."""
 
     exit_status = 5
+
+
+class SecretFound(PrivacyRefusal):
+    """A text to be kept has the shape of a secret, and nobody confirmed it."""
+
+
+class ForgottenBefore(PrivacyRefusal):
+    """A text to be kept is one that the user had forgotten, and nobody allowed it again."""
 
 
 class StoreError(MemchatError):
