@@ -1,0 +1,55 @@
+"""Files that only their owner may read, written whole or not at all."""
+
+import contextlib
+import errno
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from memchat.errors import MemchatError, StoreFull
+
+PRIVATE_FILE = 0o600
+
+
+def write_private(path: Path, pieces: Iterable[str], *, wipe_old: bool = False) -> None:
+    """Replace `path` by the joined `pieces` (UTF-8, mode 0600), atomically; a link stays, its target changes.
+
+    With `wipe_old` the bytes of the old file are overwritten before it goes. Raises StoreFull when the disk is
+    full, else MemchatError; the old file is then as it was.
+    """
+    target = Path(os.path.realpath(path))
+    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        _write_new(draft, pieces)
+        if wipe_old and target.exists():
+            _overwrite(target)
+        os.replace(draft, target)
+    except OSError as error:
+        raise _refusal(path, error) from None
+    finally:
+        with contextlib.suppress(OSError):
+            draft.unlink()
+
+
+def _write_new(draft: Path, pieces: Iterable[str]) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        draft.unlink()  # left by a run that was killed
+    # The mode is set as the file is made: afterwards would leave a moment in which others can open it.
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)
+    with open(descriptor, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as stream:
+        stream.writelines(pieces)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _overwrite(target: Path) -> None:
+    with open(target, "r+b") as stream:
+        stream.write(bytes(target.stat().st_size))
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _refusal(path: Path, error: OSError) -> MemchatError:
+    if error.errno == errno.ENOSPC:
+        return StoreFull(f"The disk is full: {path} was not written.")
+    return MemchatError(f"{path} cannot be written: {(error.strerror or 'unknown reason').lower()}.")
