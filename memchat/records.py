@@ -318,3 +318,43 @@ class Receipt:
     checked: tuple[str, ...]
     unreachable: tuple[str, ...]
     found_in: tuple[str, ...] = ()  # files in which a byte was still found (verified is then False)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One text that a memory is found by: its own text, or a question it answers."""
+
+    id: int
+    memory: int
+    role: Literal["text", "cue"]
+    text: str
+    embedded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class VectorHit:
+    """A memory near a query: its nearest key and the cosine similarity with it."""
+
+    memory: int
+    key: int
+    key_text: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordHit:
+    """A memory that shares words with a query; `bm25` is positive, higher is better."""
+
+    memory: int
+    bm25: float
+    matched: tuple[str, ...]  # those of the terms asked for that it holds
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong with the memory file, and the one-line mend."""
+
+    name: str
+    found: str
+    mend: str
+    fixable: bool  # `Store.fix` mends it
