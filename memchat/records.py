@@ -200,9 +200,11 @@ class Calibration:
 
     noise_mean: float
     noise_deviation: float
-    floor: float  # similarity above which at most `false_alarm` of unrelated pairs lie
+    floor: float  # similarity that at most `false_alarm` of the unrelated questions reach with any unrelated memory
     false_alarm: float
     pairs: int
+    direction: tuple[float, ...] = ()  # unit vector from questions about the world to questions about one's own life
+    trials: tuple[tuple[str, float, float], ...] = ()  # per unrelated question: language, best similarity, lean
 
 
 class Verdict(StrEnum):
