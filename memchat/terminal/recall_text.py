@@ -1,0 +1,120 @@
+"""The read path as text for people: what a message recalled, what nearly was, and why."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from memchat.records import Candidate, ProfileEntry, Recall, Turn, Verdict
+from memchat.terminal.render import Cell, age, counted, days_ago, print_columns, quiet, say, shortened
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+NEAR_MISSES: Final = 5
+_HEAD: Final[list[Cell]] = [
+    ("", ""),
+    ("", ""),
+    ("score", "dim"),
+    ("near", "dim"),
+    ("words", "dim"),
+    ("decay", "dim"),
+    ("age", "dim"),
+    ("", ""),
+]
+
+
+def print_inspection(console: "Console", recall: Recall, *, every: bool = False) -> None:
+    """Print every stage of one read path; of what was not given only the nearest, unless `every`."""
+    say(console, f"“{recall.query}”", "bold")
+    quiet(console, _how_searched(recall))
+    _print_candidates(console, recall, every=every)
+    if recall.block:
+        quiet(console, f"\nGiven beside the message ({counted(recall.tokens, 'token')}):")
+        say(console, recall.block)
+    else:
+        quiet(console, "\nNothing is given beside the message.")
+    if recall.profile:
+        print_profile(console, recall.profile, recall.profile_tokens)
+    quiet(console, _timings(recall.timings_ms))
+
+
+def print_why(console: "Console", recall: Recall, drops: Mapping[str, int] | None = None) -> None:
+    """Print what a reply was given, with scores and near misses, and what learning has left out (`drops`)."""
+    if recall.profile:
+        print_profile(console, recall.profile, recall.profile_tokens)
+    if recall.candidates:
+        quiet(console, f"For “{shortened(recall.query, 60)}”: {_how_searched(recall)}")
+        _print_candidates(console, recall, every=False)
+    elif not recall.profile:
+        quiet(console, "The last reply was given no memories.")
+    if drops:
+        told = ", ".join(f"{number} × {reason}" for reason, number in drops.items())
+        quiet(console, f"Learning has left out so far: {told}.")
+
+
+def print_profile(console: "Console", profile: Sequence[ProfileEntry], tokens: int) -> None:
+    """Print the memories that stand in the system prompt of this session."""
+    quiet(console, f"Profile, in every message of this session ({counted(tokens, 'token')}):")
+    print_columns(console, [[(f"#{entry.id}", "cyan"), entry.text] for entry in profile], indent=2)
+
+
+def print_log(console: "Console", rows: Sequence[tuple[Turn, Recall]], now: datetime) -> None:
+    """Print the retrieval log: turn, age, what was given, the question."""
+    if not rows:
+        quiet(console, "No replies yet.")
+        return
+    print_columns(
+        console,
+        [
+            [
+                (f"turn {turn.id}", "cyan"),
+                (age(turn.at, now), "dim"),
+                " ".join(f"#{hit.id}" for hit in recall.injected) or "nothing",
+                shortened(recall.query, 200),
+            ]
+            for turn, recall in rows
+        ],
+    )
+
+
+def recalled_line(recall: Recall) -> str:
+    """Return the quiet line after a reply, "" when nothing was recalled beside the message."""
+    return f"◦ {counted(len(recall.injected), 'memory')} · /why" if recall.injected else ""
+
+
+def _print_candidates(console: "Console", recall: Recall, *, every: bool) -> None:
+    given = [hit for hit in recall.candidates if hit.verdict is Verdict.INJECTED]
+    others = [hit for hit in recall.candidates if hit.verdict is not Verdict.INJECTED]
+    shown = others if every else others[:NEAR_MISSES]
+    if given or shown:
+        print_columns(console, [_HEAD, *(_candidate_row(hit) for hit in [*given, *shown])])
+    if len(others) > len(shown):
+        quiet(console, f"… and {len(others) - len(shown)} further away")
+
+
+def _candidate_row(hit: Candidate) -> list[Cell]:
+    given = hit.verdict is Verdict.INJECTED
+    style = "" if given else "dim"
+    near = "—" if hit.similarity is None else f"{hit.similarity:.2f}"
+    reason = f" — {hit.reason}" if hit.reason else ("" if given else f" — {hit.verdict.value.replace('_', ' ')}")
+    return [
+        ("●" if given else "○", "green" if given else "dim"),
+        (f"#{hit.id}", "cyan"),
+        (f"{hit.score:.3f}", style),
+        (near, style),
+        (f"{hit.keyword_score:.2f}", style),
+        (f"{hit.decay:.2f}", style),
+        (days_ago(hit.age_days), style),
+        (hit.text + reason, style),
+    ]
+
+
+def _how_searched(recall: Recall) -> str:
+    if recall.keywords_only:
+        return f"searched by words only: {recall.keywords_only}"
+    floor = f", floor {recall.floor:.2f}" if recall.floor is not None else ""
+    return f"searched with {recall.embed_model}{floor}" if recall.embed_model else "nothing was searched"
+
+
+def _timings(timings: Mapping[str, float]) -> str:
+    return " · ".join(f"{stage} {spent:.1f} ms" for stage, spent in timings.items())
