@@ -114,6 +114,13 @@ SETTINGS: Final = (
         "Share of unrelated questions that may pass the floor; the floor is measured for each embedding model.",
     ),
     _share("recall.floor", None, "A fixed similarity floor in place of the measured one.", -1.0, 1.0),
+    _share(
+        "recall.personal_weight",
+        1.5,
+        "How much lower the floor is for a question about your own life than for one about the world.",
+        0.0,
+        10.0,
+    ),
     _share("recall.semantic_weight", 0.65, "Weight of meaning against keywords when both find something."),
     _share(
         "recall.keyword_floor",
