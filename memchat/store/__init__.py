@@ -1,0 +1,91 @@
+"""The memory file: one SQLite database with memories, their indexes, conversations, the queue and the history."""
+
+from contextlib import AbstractContextManager
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from memchat.store import location, migrations
+from memchat.store.connection import Database, open_database
+from memchat.store.drops import Drops
+from memchat.store.keys import Keys
+from memchat.store.keywords import Keywords
+from memchat.store.queue import Queue
+from memchat.store.recalls import Recalls
+from memchat.store.revisions import Revisions
+from memchat.store.sessions import Sessions
+from memchat.store.tombstones import Tombstones, slot_value
+from memchat.store.turns import Turns
+from memchat.store.vectors import Vectors
+
+__all__ = ["Store", "slot_value"]
+
+
+class Store(Revisions, Keys, Keywords, Vectors, Sessions, Turns, Recalls, Queue, Tombstones, Drops):
+    """The memories and conversations of one user in one file, over one connection, for one thread."""
+
+    def __init__(self, database: Database, user: str, notices: list[str]) -> None:
+        super().__init__(database, user)
+        self.notices = notices
+
+    @classmethod
+    def open(cls, path: Path, user: str = "default", *, read_only: bool = False, now: datetime | None = None) -> Self:
+        """Open the file, creating it (0600, new folders 0700) or bringing its schema up to date after a copy.
+
+        A file that cannot be written is opened for reading, and `notices` says so. What is not a memory file, is
+        damaged or newer is refused with StoreUnusable and stays as it is.
+        """
+        path = location.resolve(path)
+        location.examine(path, migrations.NEWEST)
+        notices = []
+        if not read_only and not path.exists():
+            location.create(path)
+        writable = not read_only and location.is_writable(path)
+        if writable:
+            notices += location.tighten(path)
+        elif not read_only:
+            notices.append(f"{path} cannot be written: nothing new will be remembered.")
+        database = open_database(path, writable=writable)
+        try:
+            migrations.migrate(database)
+        except BaseException:
+            database.close()
+            raise
+        notices += [database.why_no_vectors] if database.why_no_vectors else []
+        return cls(database, user, notices)
+
+    @property
+    def path(self) -> Path:
+        """Where the file lies."""
+        return self._db.path
+
+    @property
+    def read_only(self) -> bool:
+        """Tell whether writes are refused."""
+        return not self._db.writable
+
+    @property
+    def why_no_vectors(self) -> str | None:
+        """Why vectors cannot be searched on this machine, as a sentence; None when they can."""
+        return self._db.why_no_vectors
+
+    def for_user(self, user: str) -> Self:
+        """Return the same connection for another user."""
+        return type(self)(self._db, user, self.notices)
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Hold the write lock over several calls; all of them are stored or none. May be nested."""
+        return self._db.transaction()
+
+    def close(self) -> None:
+        """Close the connection; may be called twice."""
+        self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

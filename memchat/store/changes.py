@@ -1,0 +1,37 @@
+"""The history: one row for every change to a memory, with its cause and what the fields were."""
+
+from datetime import datetime
+
+from memchat.records import Cause, Change
+from memchat.store.part import Fields, Part, to_json, to_ms
+from memchat.store.rows import CHANGE_COLUMNS, to_change
+
+
+class Changes(Part):
+    """Writes and lists changes."""
+
+    def list_changes(self, memory: int | None = None, limit: int | None = None) -> list[Change]:
+        """Return the user's changes, newest first, or those of one memory."""
+        rows = self._db.rows(
+            f"""SELECT {CHANGE_COLUMNS} FROM changes WHERE user = ?1 AND (?2 IS NULL OR memory = ?2)
+            ORDER BY id DESC LIMIT ?3""",
+            (self._user_id, memory, -1 if limit is None else limit),
+        )
+        return [to_change(row) for row in rows]
+
+    def _add_change(
+        self,
+        memory: int,
+        action: str,
+        cause: Cause,
+        now: datetime,
+        *,
+        turn: int | None = None,
+        before: Fields | None = None,
+        after: Fields | None = None,
+    ) -> int:
+        return self._db.insert(
+            """INSERT INTO changes (user, memory, at, action, cause, turn, before, after)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
+            (self._owner(), memory, to_ms(now), action, cause, turn, to_json(before or {}), to_json(after or {})),
+        )

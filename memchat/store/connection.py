@@ -1,0 +1,236 @@
+"""The one place that opens the memory file and speaks to APSW: pragmas, vec0, transactions, errors of ours."""
+
+import shutil
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.machinery import PathFinder
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+
+from memchat.errors import StoreBusy, StoreError, StoreFull, StoreUnusable
+from memchat.store import location
+from memchat.text import fold
+
+Row = tuple[Any, ...]  # what stands in the columns; STRICT tables vouch for the types
+Bindings = Sequence[str | int | float | bytes | None]
+
+BUSY_MS: Final = 5000
+_MMAP_BYTES: Final = 4 << 30
+_NO_VECTORS: Final = "sqlite-vec cannot be loaded ({}); only keywords are searched. Reinstall it with pip."
+
+
+class Database:
+    """One open connection, for one thread. `why_no_vectors` says why vec0 is missing, None when it works."""
+
+    def __init__(self, connection: apsw.Connection, path: Path, *, writable: bool) -> None:
+        self._connection = connection
+        self._depth = 0
+        self.path = path
+        self.writable = writable
+        self.why_no_vectors: str | None = None
+
+    def rows(self, sql: str, bindings: Bindings = ()) -> list[Row]:
+        """Return every row of a query."""
+        with self._translating():
+            return list(self._connection.execute(sql, bindings))
+
+    def row(self, sql: str, bindings: Bindings = ()) -> Row | None:
+        """Return the first row of a query."""
+        found = self.rows(sql, bindings)
+        return found[0] if found else None
+
+    def value(self, sql: str, bindings: Bindings = ()) -> Any:  # noqa: ANN401 - the type of one column
+        """Return the first column of the first row, None without rows."""
+        found = self.row(sql, bindings)
+        return found[0] if found else None
+
+    def column(self, sql: str, bindings: Bindings = ()) -> list[Any]:
+        """Return the first column of every row."""
+        return [row[0] for row in self.rows(sql, bindings)]
+
+    def write(self, sql: str, bindings: Bindings = ()) -> int:
+        """Run one change and return how many rows it touched."""
+        self._refuse_read_only()
+        with self._translating():
+            before = self._connection.total_changes()
+            self._connection.execute(sql, bindings).fetchall()
+            return self._connection.total_changes() - before
+
+    def write_many(self, sql: str, bindings: Iterable[Bindings]) -> None:
+        """Run one change for each row of bindings."""
+        self._refuse_read_only()
+        with self._translating():
+            self._connection.executemany(sql, bindings).fetchall()
+
+    def insert(self, sql: str, bindings: Bindings = ()) -> int:
+        """Insert one row and return its id."""
+        self.write(sql, bindings)
+        return self._connection.last_insert_rowid()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Take the write lock at once (an upgrade later would fail); inside another one it is a savepoint."""
+        self._refuse_read_only()
+        name = f"level_{self._depth}"
+        begin, end, back = (
+            (f"SAVEPOINT {name}", f"RELEASE {name}", f"ROLLBACK TO {name}; RELEASE {name}")
+            if self._depth
+            else ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
+        )
+        self._run(begin)
+        self._depth += 1
+        try:
+            yield
+            self._run(end)
+        except BaseException:  # also Ctrl-C: half a change must never stay
+            if self._connection.in_transaction:  # a full disk makes SQLite roll back by itself
+                self._run(back)
+            raise
+        finally:
+            self._depth -= 1
+
+    @property
+    def in_transaction(self) -> bool:
+        """Tell whether a transaction is open on this connection."""
+        return bool(self._connection.in_transaction)
+
+    def tokens(self, text: str) -> set[str]:
+        """Return the terms that FTS5 makes of `text`."""
+        tokenizer = self._connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
+        found = tokenizer(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False)
+        return {str(term) for terms in found for term in terms}
+
+    def set_busy_ms(self, milliseconds: int) -> None:
+        """Change how long a lock is waited for."""
+        self._connection.set_busy_timeout(milliseconds)
+
+    def close(self) -> None:
+        """Close the connection; may be called twice."""
+        with self._translating():
+            self._connection.close()
+
+    def _run(self, sql: str) -> None:
+        with self._translating():
+            self._connection.execute(sql).fetchall()
+
+    def _refuse_read_only(self) -> None:
+        if not self.writable:
+            raise StoreUnusable(f"{self.path} is opened for reading only; nothing was stored. Check the file's rights.")
+
+    @contextmanager
+    def _translating(self) -> Iterator[None]:
+        try:
+            yield
+        except apsw.Error as error:
+            raise translate(error, self.path) from error
+
+
+def open_database(path: Path, *, writable: bool) -> Database:
+    """Open an existing, examined file; a fresh (empty) one is marked as ours before anything else."""
+    try:
+        connection = _connect(path, writable)
+        database = Database(connection, path, writable=writable)
+        _configure(connection, writable)
+    except apsw.Error as error:
+        raise translate(error, path) from error
+    database.why_no_vectors = _load_vec0(connection)
+    return database
+
+
+def translate(error: apsw.Error, path: Path) -> StoreError:
+    """Return the error of ours that tells the user what an APSW error means for the file."""
+    reason = str(error).removeprefix(f"{type(error).__name__}: ")
+    match error:
+        case apsw.BusyError() | apsw.LockedError():
+            return StoreBusy(f"Another program is writing to {path}; nothing was changed, try again in a moment.")
+        case apsw.FullError():
+            return StoreFull(f"The disk that holds {path} is full; nothing was stored. Make room and try again.")
+        case apsw.IOError() if _disk_is_full(path):
+            return StoreFull(f"The disk that holds {path} is full; nothing was stored. Make room and try again.")
+        case apsw.ReadOnlyError() | apsw.PermissionsError() | apsw.AuthError():
+            return StoreUnusable(f"{path} cannot be written ({reason}); check the rights of the file and its folder.")
+        case apsw.CorruptError() | apsw.NotADBError():
+            return StoreUnusable(f"{path} is damaged ({reason}); bring back a copy or use `sqlite3 .recover`.")
+        case apsw.CantOpenError() | apsw.IOError():
+            return StoreUnusable(f"{path} cannot be opened ({reason}); check its rights, or name a file with --db.")
+    return StoreError(f"The memory file {path} refused a request ({reason}); run `memchat doctor`.")
+
+
+def _disk_is_full(path: Path) -> bool:
+    try:
+        return shutil.disk_usage(path.parent).free < 65536
+    except OSError:
+        return False
+
+
+def _connect(path: Path, writable: bool) -> apsw.Connection:
+    if writable:
+        return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    wal, shm, _ = location.side_files(path)
+    # Without a WAL to read nothing can be pending, and only `immutable` opens a WAL file in a folder where no
+    # shared-memory file can be made.
+    lone = not (wal.exists() and wal.stat().st_size) and not (shm.exists() or location.is_writable(path))
+    return apsw.Connection(path.as_uri() + ("?immutable=1" if lone else "?mode=ro"), flags=flags)
+
+
+def _configure(connection: apsw.Connection, writable: bool) -> None:
+    connection.set_busy_timeout(BUSY_MS)
+    connection.create_scalar_function("folded", _folded, -1, deterministic=True)
+    connection.register_fts5_function("matched_phrases", _matched_phrases)
+    settings = [f"mmap_size={_MMAP_BYTES}", "foreign_keys=ON", "temp_store=MEMORY"]
+    if writable:
+        settings += ["secure_delete=ON", "synchronous=FULL", "journal_size_limit=4194304"]
+    for setting in settings:
+        connection.execute(f"PRAGMA {setting}").fetchall()
+    if writable:
+        _make_ours(connection)
+
+
+def _make_ours(connection: apsw.Connection) -> None:
+    """Set the application id while the file is empty, and switch to WAL (which never waits, so we do)."""
+    if not connection.execute("PRAGMA page_count").get:
+        connection.execute(f"PRAGMA application_id={location.APPLICATION_ID}").fetchall()
+    if connection.execute("PRAGMA journal_mode").get != "wal":
+        patiently(lambda: connection.execute("PRAGMA journal_mode=WAL").fetchall(), BUSY_MS / 1000)
+
+
+def patiently(attempt: Callable[[], object], seconds: float) -> None:
+    """Repeat `attempt` while it meets a lock, for at most `seconds`; the last BusyError is raised."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            attempt()
+        except apsw.BusyError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+        else:
+            return
+
+
+def _folded(*texts: object) -> str:
+    return fold(" ".join(text for text in texts if isinstance(text, str)))
+
+
+def _matched_phrases(api: apsw.FTS5ExtensionApi, *_: object) -> str:
+    return ",".join(str(phrase) for phrase in range(api.phrase_count) if api.phrase_columns(phrase))
+
+
+def _load_vec0(connection: apsw.Connection) -> str | None:
+    """Load sqlite-vec without importing it, since its package imports numpy; return why it cannot, or None."""
+    found = PathFinder.find_spec("sqlite_vec")
+    folders = found.submodule_search_locations if found is not None else None
+    files = [file for folder in folders or () for file in Path(folder).glob("vec0.*")]
+    if not files:
+        return _NO_VECTORS.format("it is not installed")
+    try:
+        connection.enable_load_extension(True)
+        connection.load_extension(str(files[0]), "sqlite3_vec_init")
+        connection.enable_load_extension(False)
+    except apsw.Error as error:
+        return _NO_VECTORS.format(error)
+    return None

@@ -1,0 +1,129 @@
+"""Reading memories: by id, ref, exact text, slot, or as a list."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from memchat.records import Kind, Memory, Source, State
+from memchat.store.connection import Row
+from memchat.store.part import Part, found, id_list, to_day, to_ms, to_time, to_time_or_none
+from memchat.text import fold
+
+_SELECT: Final = """SELECT m.id, m.text, m.kind, m.importance, m.confidence, m.pinned, m.state, m.created_at,
+    m.last_seen_at, m.last_recalled_at, m.recall_count, m.subject, m.attribute, m.value, m.event_date, m.ref,
+    m.superseded_by, m.superseded_at, s.id, s.session, s.turn, s.evidence,
+    (SELECT json_group_array(text ORDER BY id) FROM keys WHERE memory = m.id AND role = 'cue'),
+    m.state != 'proposed' AND EXISTS (SELECT 1 FROM keys WHERE memory = m.id AND generation IS NULL)
+    FROM memories AS m LEFT JOIN sources AS s ON s.id = (SELECT min(id) FROM sources WHERE memory = m.id)"""
+# What was true at a moment; a rejected proposal is superseded without a time and was never true.
+_AS_OF: Final = """m.created_at <= ? AND m.state != 'proposed'
+    AND (m.state = 'current' OR m.superseded_at > ?)"""
+
+
+class Memories(Part):
+    """Finds the user's memories."""
+
+    def get_memory(self, id: int) -> Memory:
+        """Return one memory, or raise NotFound."""
+        row = self._db.row(f"{_SELECT} WHERE m.id = ? AND m.user = ?", (id, self._user_id))
+        return self._to_memory(found(row, f"There is no memory {id}; `memchat list` shows those there are."))
+
+    def get_memories(self, ids: Sequence[int]) -> list[Memory]:
+        """Return memories in the order given; those that are not there are left out."""
+        rows = self._db.rows(
+            f"{_SELECT} WHERE m.user = ? AND m.id IN (SELECT value FROM json_each(?))", (self._user_id, *id_list(ids))
+        )
+        memories = {row[0]: self._to_memory(row) for row in rows}
+        return [memories[id] for id in dict.fromkeys(ids) if id in memories]
+
+    def find_by_ref(self, ref: str) -> Memory | None:
+        """Return the memory that an import gave this ref."""
+        return self._find("m.ref = ?", (ref,))
+
+    def find_exact(self, text: str) -> Memory | None:
+        """Return the current memory whose text is the same but for case, quotes and spaces."""
+        return self._find("m.folded = ? AND m.state = 'current'", (fold(text),))
+
+    def find_slot(self, subject: str, attribute: str) -> list[Memory]:
+        """Return the current memories about one attribute of one subject, newest first."""
+        rows = self._db.rows(
+            f"{_SELECT} WHERE m.user = ? AND m.slot = ? AND m.state = 'current' ORDER BY m.created_at DESC, m.id DESC",
+            (self._user_id, slot_key(subject, attribute)),
+        )
+        return [self._to_memory(row) for row in rows]
+
+    def list_memories(
+        self,
+        *,
+        kind: Kind | None = None,
+        state: State | None = State.CURRENT,
+        limit: int | None = None,
+        as_of: datetime | None = None,
+    ) -> list[Memory]:
+        """Return memories, oldest id first; `state` None means all, `as_of` those true at that moment (any state)."""
+        conditions = ["m.user = ?"]
+        bindings: list[str | int] = [self._user_id]
+        if kind is not None:
+            conditions.append("m.kind = ?")
+            bindings.append(kind)
+        if as_of is not None:
+            conditions.append(_AS_OF)
+            bindings += [to_ms(as_of), to_ms(as_of)]
+        elif state is not None:
+            conditions.append("m.state = ?")
+            bindings.append(state)
+        sql = f"{_SELECT} WHERE {' AND '.join(conditions)} ORDER BY m.id LIMIT ?"
+        return [self._to_memory(row) for row in self._db.rows(sql, (*bindings, -1 if limit is None else limit))]
+
+    def count_memories(self, state: State = State.CURRENT) -> int:
+        """Return how many memories are in a state."""
+        count: int = self._db.value(
+            "SELECT count(*) FROM memories WHERE user = ? AND state = ?", (self._user_id, state)
+        )
+        return count
+
+    def list_sources(self, id: int) -> list[Source]:
+        """Return every turn that stated or restated a memory, with its evidence, oldest first."""
+        self.get_memory(id)
+        rows = self._db.rows("SELECT session, turn, evidence FROM sources WHERE memory = ? ORDER BY id", (id,))
+        return [Source(*row) for row in rows]
+
+    def _find(self, condition: str, bindings: tuple[str]) -> Memory | None:
+        row = self._db.row(
+            f"{_SELECT} WHERE m.user = ? AND {condition} ORDER BY m.id DESC LIMIT 1", (self._user_id, *bindings)
+        )
+        return self._to_memory(row) if row else None
+
+    def _to_memory(self, row: Row) -> Memory:
+        (id, text, kind, importance, confidence, pinned, state, created, seen, recalled, count, *rest) = row
+        (subject, attribute, value, event, ref, by, superseded, source, session, turn, evidence, cues, pending) = rest
+        return Memory(
+            id=id,
+            user=self.user,
+            text=text,
+            kind=Kind(kind),
+            importance=importance,
+            confidence=confidence,
+            pinned=bool(pinned),
+            state=State(state),
+            created_at=to_time(created),
+            last_seen_at=to_time(seen),
+            last_recalled_at=to_time_or_none(recalled),
+            recall_count=count,
+            subject=subject,
+            attribute=attribute,
+            value=value,
+            event_date=to_day(event),
+            ref=ref,
+            superseded_by=by,
+            superseded_at=to_time_or_none(superseded),
+            source=Source(session, turn, evidence) if source is not None else None,
+            cues=tuple(json.loads(cues)),
+            pending=bool(pending),
+        )
+
+
+def slot_key(subject: str | None, attribute: str | None) -> str | None:
+    """Return the folded form by which slots are compared; None unless both parts are known."""
+    return f"{fold(subject)}\n{fold(attribute)}" if subject and attribute else None

@@ -1,0 +1,255 @@
+"""The vector index: which embedder made it, the vec0 table of each generation, and the search for what is near."""
+
+import math
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from memchat.errors import StoreError, StoreUnusable
+from memchat.records import Calibration, EmbedderCard, Key, State, Vector, VectorHit
+from memchat.store.connection import Database, Row
+from memchat.store.part import Part, id_list
+from memchat.store.rows import KEY_COLUMNS, to_keys
+
+MOST_NEIGHBOURS: Final = 4096  # vec0's own limit for k
+_KEYS_EACH: Final = 5  # a memory's text and its usual number of cues
+_CARD: Final = "model, digest, dimensions, scheme, languages"
+_CALIBRATION: Final = "noise_mean, noise_deviation, floor, false_alarm, pairs"
+# The user stands inside the KNN as a partition; min() picks the row of the nearest key of each memory.
+_SEARCH: Final = """WITH near AS MATERIALIZED (
+        SELECT rowid AS key, distance FROM vectors_{} WHERE embedding MATCH ? AND k = ? AND shelf = ?)
+    SELECT keys.memory, keys.id, keys.text, min(near.distance) AS distance FROM near JOIN keys ON keys.id = near.key
+    WHERE near.distance IS NOT NULL AND keys.generation = ? GROUP BY keys.memory ORDER BY distance LIMIT ?"""
+
+
+class Vectors(Part):
+    """Holds vectors of one embedder, and of a second one while a reindex runs."""
+
+    def embedder(self) -> EmbedderCard | None:
+        """Return the embedder whose vectors the file holds."""
+        row = self._db.row(f"SELECT {_CARD} FROM embedders WHERE live = 1")
+        return EmbedderCard(*row) if row else None
+
+    def adopt_embedder(self, card: EmbedderCard) -> None:
+        """Record the file's embedder at first use; another one than the recorded is refused."""
+        with self._db.transaction():
+            if self.embedder() is None:
+                _add_generation(self._db, card, live=True)
+            else:
+                self._require(card)
+
+    def calibration(self) -> Calibration | None:
+        """Return the noise measured with the file's embedder."""
+        row = self._db.row(f"SELECT {_CALIBRATION} FROM embedders WHERE live = 1 AND floor IS NOT NULL")
+        return Calibration(*row) if row else None
+
+    def set_calibration(self, calibration: Calibration) -> None:
+        """Keep the noise measured with the file's embedder."""
+        values = (calibration.noise_mean, calibration.noise_deviation, calibration.floor)
+        self._db.write(
+            f"UPDATE embedders SET ({_CALIBRATION}) = (?, ?, ?, ?, ?) WHERE live = 1",
+            (*values, calibration.false_alarm, calibration.pairs),
+        )
+
+    def set_vectors(self, vectors: Sequence[tuple[int, Vector]], card: EmbedderCard) -> None:
+        """Store vectors by key id; keys that vanished meanwhile are skipped.
+
+        A vector of another length, with a non-finite number or of norm 0 is refused with ValueError, and so
+        none is stored.
+        """
+        packed = [(key, pack(vector, card.dimensions)) for key, vector in vectors]
+        with self._db.transaction():
+            self._require(card)
+            generation = self._db.value("SELECT generation FROM embedders WHERE live = 1")
+            placed = _place(self._db, generation, packed)
+            self._db.write_many("UPDATE keys SET generation = ? WHERE id = ?", ((generation, key) for key in placed))
+
+    def search_vectors(self, vector: Vector, limit: int, *, past: bool = False) -> list[VectorHit]:
+        """Return the user's memories by their nearest key, best first; `past` searches superseded ones instead.
+
+        Needs sqlite-vec (StoreUnusable says so); a query of another length, non-finite or zero is a ValueError.
+        """
+        live = self._db.row("SELECT generation, dimensions FROM embedders WHERE live = 1")
+        if live is None or limit < 1:
+            return []
+        self._require_vec0()
+        generation, dimensions = live
+        query = pack(vector, dimensions)
+        shelf = -self._user_id if past else self._user_id
+        sql = _SEARCH.format(generation)
+        k = min(MOST_NEIGHBOURS, limit * _KEYS_EACH)
+        rows = self._db.rows(sql, (query, k, shelf, generation, limit))
+        if len(rows) < limit and k < MOST_NEIGHBOURS and self._may_have_more(rows):
+            rows = self._db.rows(sql, (query, MOST_NEIGHBOURS, shelf, generation, limit))
+        return [VectorHit(memory, key, text, 1.0 - distance) for memory, key, text, distance in rows]
+
+    def begin_reindex(self, card: EmbedderCard) -> int:
+        """Start a second index beside the live one, or go on with it when the card is the same; return keys left."""
+        self._require_vec0()
+        with self._db.transaction():
+            building = self._building()
+            if building is None or not _same(EmbedderCard(*building[1:]), card):
+                self._abandon(building)
+                _add_generation(self._db, card, live=False)
+                self._db.write("UPDATE keys SET rebuilt = 0")
+        return self.count_reindex_keys()
+
+    def count_reindex_keys(self) -> int:
+        """Return how many keys the running reindex has left."""
+        left: int = self._db.value(
+            "SELECT count(*) FROM keys JOIN memories ON memories.id = memory WHERE rebuilt = 0 AND state != 'proposed'"
+        )
+        return left
+
+    def list_reindex_keys(self, limit: int) -> list[Key]:
+        """Return keys that the running reindex has left, oldest first."""
+        return to_keys(
+            self._db.rows(
+                f"""SELECT {KEY_COLUMNS} FROM keys JOIN memories ON memories.id = keys.memory
+                WHERE rebuilt = 0 AND state != 'proposed' ORDER BY keys.id LIMIT ?""",
+                (limit,),
+            )
+        )
+
+    def set_reindex_vectors(self, vectors: Sequence[tuple[int, Vector]], card: EmbedderCard) -> None:
+        """Store vectors in the index that is being built; the same rules as `set_vectors`."""
+        packed = [(key, pack(vector, card.dimensions)) for key, vector in vectors]
+        with self._db.transaction():
+            building = self._building()
+            if building is None or not _same(EmbedderCard(*building[1:]), card):
+                raise StoreError("No reindex with this embedding model is running; start `memchat reindex` again.")
+            placed = _place(self._db, building[0], packed)
+            self._db.write_many("UPDATE keys SET rebuilt = ? WHERE id = ?", ((building[0], key) for key in placed))
+
+    def finish_reindex(self) -> None:
+        """Put the new index in the place of the old one; keys that it lacks are pending."""
+        with self._db.transaction():
+            building = self._building()
+            if building is None:
+                return
+            for generation in self._db.column("SELECT generation FROM embedders WHERE live = 1"):
+                drop_generation(self._db, generation)
+            self._db.write("UPDATE embedders SET live = 1")
+            self._db.write("UPDATE keys SET generation = nullif(rebuilt, 0), rebuilt = NULL")
+
+    def _building(self) -> Row | None:
+        return self._db.row(f"SELECT generation, {_CARD} FROM embedders WHERE live = 0")
+
+    def _abandon(self, building: Row | None) -> None:
+        if building is not None:
+            drop_generation(self._db, building[0])
+
+    def _may_have_more(self, rows: list[Row]) -> bool:
+        """Tell whether the keys found crowded out other memories: only then is it worth asking for more."""
+        count: int = self._db.value("SELECT count(*) FROM memories WHERE user = ?", (self._user_id,))
+        return count > len(rows)
+
+    def _require_vec0(self) -> None:
+        if self._db.why_no_vectors is not None:
+            raise StoreUnusable(self._db.why_no_vectors)
+
+    def _require(self, card: EmbedderCard) -> None:
+        self._require_vec0()
+        own = self.embedder()
+        if own is None:
+            raise StoreError("The memory file has no embedding model yet.")
+        if not _same(own, card):
+            raise StoreError(
+                f"The memory file holds vectors of {own.model} ({own.digest[:12]}), not of {card.model} "
+                f"({card.digest[:12]}); run `memchat reindex` to change."
+            )
+
+
+def _same(one: EmbedderCard, other: EmbedderCard) -> bool:
+    """Tell whether vectors of two cards may be compared; what is known of their languages does not matter."""
+    return replace(one, languages=other.languages) == other
+
+
+def pack(vector: Vector, dimensions: int) -> bytes:
+    """Return the float32 bytes of a vector; ValueError for a wrong length, a non-finite number or norm 0."""
+    if len(vector) != dimensions:
+        raise ValueError(f"a vector has {len(vector)} numbers instead of {dimensions}")
+    norm = math.hypot(*vector)
+    if not math.isfinite(norm) or norm == 0:
+        raise ValueError("a vector has a non-finite number" if norm else "a vector is zero")
+    return (vector if isinstance(vector, array) and vector.typecode == "f" else array("f", vector)).tobytes()
+
+
+def shelf_number(user: int, state: State) -> int:
+    """Return the partition of a user's current (the user's number) or past memories (its negative)."""
+    return user if state is State.CURRENT else -user
+
+
+def generations(database: Database) -> list[int]:
+    """Return the generations that have a vec0 table."""
+    return database.column("SELECT generation FROM embedders")
+
+
+def delete_vectors(database: Database, keys: Sequence[int]) -> int:
+    """Delete the vectors of keys in every generation and return how many; without vec0 they stay until `fix`."""
+    if database.why_no_vectors is not None or not keys:
+        return 0
+    return sum(
+        database.write(
+            f"DELETE FROM vectors_{generation} WHERE rowid IN (SELECT value FROM json_each(?))", id_list(keys)
+        )
+        for generation in generations(database)
+    )
+
+
+def move_vectors(database: Database, keys: Sequence[int], shelf: int) -> None:
+    """Move the vectors of keys to another partition, which vec0 can only do by a delete and an insert."""
+    if database.why_no_vectors is not None:
+        database.write("UPDATE keys SET generation = NULL WHERE id IN (SELECT value FROM json_each(?))", id_list(keys))
+        return
+    for generation in generations(database):
+        moved = [
+            (key, database.value(f"SELECT embedding FROM vectors_{generation} WHERE rowid = ?", (key,))) for key in keys
+        ]
+        for key, embedding in moved:
+            if embedding is not None:
+                database.write(f"DELETE FROM vectors_{generation} WHERE rowid = ?", (key,))
+                _insert(database, generation, key, shelf, embedding)
+
+
+def drop_generation(database: Database, generation: int) -> None:
+    """Drop an index with its record."""
+    database.write(f"DROP TABLE vectors_{generation}")
+    database.write("DELETE FROM embedders WHERE generation = ?", (generation,))
+
+
+def _add_generation(database: Database, card: EmbedderCard, *, live: bool) -> None:
+    generation = database.insert(
+        f"INSERT INTO embedders (live, {_CARD}) VALUES (?, ?, ?, ?, ?, ?)",
+        (int(live), card.model, card.digest, card.dimensions, card.scheme, card.languages),
+    )
+    create_table(database, generation, card.dimensions)
+
+
+def create_table(database: Database, generation: int, dimensions: int) -> None:
+    """Create the vec0 table of a generation; small chunks keep small users quick and the file small."""
+    database.write(
+        f"""CREATE VIRTUAL TABLE vectors_{generation} USING vec0(shelf integer partition key,
+        embedding float[{int(dimensions)}] distance_metric=cosine, chunk_size=128)"""
+    )
+
+
+def _place(database: Database, generation: int, packed: Iterable[tuple[int, bytes]]) -> list[int]:
+    """Insert vectors of keys that still exist and may be searched, on their shelf; return those keys."""
+    vectors = dict(packed)
+    shelves = database.rows(
+        """SELECT keys.id, memories.user, memories.state FROM keys JOIN memories ON memories.id = keys.memory
+        WHERE keys.id IN (SELECT value FROM json_each(?)) AND memories.state != 'proposed'""",
+        id_list(vectors),
+    )
+    for key, user, state in shelves:
+        database.write(f"DELETE FROM vectors_{generation} WHERE rowid = ?", (key,))
+        _insert(database, generation, key, shelf_number(user, State(state)), vectors[key])
+    return [key for key, _, _ in shelves]
+
+
+def _insert(database: Database, generation: int, key: int, shelf: int, embedding: bytes) -> None:
+    database.write(
+        f"INSERT INTO vectors_{generation} (rowid, shelf, embedding) VALUES (?, ?, ?)", (key, shelf, embedding)
+    )
