@@ -165,11 +165,15 @@ class ChatCard:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of a streamed reply; the last one of a complete reply has `done` set."""
+    """A piece of a streamed reply; the last one of a complete reply has `done` set.
+
+    With `restart`, all text before turned out to be reasoning: the reply begins with this chunk's text.
+    """
 
     text: str = ""
     thinking: str = ""
     done: "Done | None" = None
+    restart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
