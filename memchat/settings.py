@@ -329,7 +329,9 @@ def _flatten(table: Mapping[str, object], prefix: str = "") -> list[tuple[str, o
     for name, value in table.items():
         key = f"{prefix}{name}"
         if isinstance(value, dict):
-            rows.extend(_flatten(value, key + ".") or [(key, value)])
+            # An empty table holds nothing to check but its name: an unknown one is named like an unknown key.
+            known = any(setting.key.startswith(key + ".") for setting in SETTINGS)
+            rows.extend(_flatten(value, key + ".") or ([] if known else [(key, value)]))
         else:
             rows.append((key, value))
     return rows
