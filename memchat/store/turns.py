@@ -42,6 +42,27 @@ class Turns(Part):
                 )
             return self.get_turn(id)
 
+    def complete_turn(
+        self, id: int, *, reply: str, model: str, interrupted: bool, learn: bool, recall: Recall | None
+    ) -> Turn:
+        """Give a turn that was opened without a reply its reply, its recall record and its place in the queue.
+
+        A turn that was forgotten meanwhile stays forgotten: nothing is written.
+        """
+        with self._db.transaction():
+            turn = self.get_turn(id)
+            if turn.forgotten:
+                return turn
+            self._db.write(
+                "UPDATE turns SET reply = ?, model = ?, interrupted = ? WHERE id = ?",
+                (storable(reply), model, int(interrupted), id),
+            )
+            if recall is not None:
+                add_recall(self._db, id, recall)
+            if learn:
+                self._db.write("INSERT INTO queue (turn, due_at, explicit) VALUES (?, ?, 0)", (id, to_ms(turn.at)))
+            return self.get_turn(id)
+
     def get_turn(self, id: int) -> Turn:
         """Return one exchange, or raise NotFound."""
         row = self._db.row(
