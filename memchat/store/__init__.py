@@ -4,25 +4,29 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
 from memchat.store import location, migrations
 from memchat.store.connection import Database, open_database
 from memchat.store.drops import Drops
+from memchat.store.erase import Erase
+from memchat.store.health import Health
 from memchat.store.keys import Keys
 from memchat.store.keywords import Keywords
 from memchat.store.queue import Queue
 from memchat.store.recalls import Recalls
-from memchat.store.revisions import Revisions
 from memchat.store.sessions import Sessions
 from memchat.store.tombstones import Tombstones, slot_value
 from memchat.store.turns import Turns
+from memchat.store.undo import Undo
 from memchat.store.vectors import Vectors
 
 __all__ = ["Store", "slot_value"]
 
+_COUNTED: Final = ("users", "memories", "keys", "sessions", "turns", "queue", "recalls", "changes", "tombstones")
 
-class Store(Revisions, Keys, Keywords, Vectors, Sessions, Turns, Recalls, Queue, Tombstones, Drops):
+
+class Store(Health, Undo, Erase, Keys, Keywords, Vectors, Sessions, Turns, Recalls, Queue, Tombstones, Drops):
     """The memories and conversations of one user in one file, over one connection, for one thread."""
 
     def __init__(self, database: Database, user: str, notices: list[str]) -> None:
@@ -37,7 +41,7 @@ class Store(Revisions, Keys, Keywords, Vectors, Sessions, Turns, Recalls, Queue,
         damaged or newer is refused with StoreUnusable and stays as it is.
         """
         path = location.resolve(path)
-        location.examine(path, migrations.NEWEST)
+        location.examine_place(path)
         notices = []
         if not read_only and not path.exists():
             location.create(path)
@@ -46,7 +50,7 @@ class Store(Revisions, Keys, Keywords, Vectors, Sessions, Turns, Recalls, Queue,
             notices += location.tighten(path)
         elif not read_only:
             notices.append(f"{path} cannot be written: nothing new will be remembered.")
-        database = open_database(path, writable=writable)
+        database = open_database(path, migrations.NEWEST, writable=writable)
         try:
             migrations.migrate(database)
         except BaseException:
@@ -77,6 +81,16 @@ class Store(Revisions, Keys, Keywords, Vectors, Sessions, Turns, Recalls, Queue,
     def transaction(self) -> AbstractContextManager[None]:
         """Hold the write lock over several calls; all of them are stored or none. May be nested."""
         return self._db.transaction()
+
+    def backup(self, path: Path) -> None:
+        """Write a consistent copy of the live file, 0600, to a path that must be new (UsageError)."""
+        migrations.copy_to(self._db, location.resolve(path))
+
+    def sizes(self) -> dict[str, int]:
+        """Return bytes of the file and its WAL, and the rows of all users by table."""
+        file, wal = self.path, location.side_files(self.path)[0]
+        sizes = {"file_bytes": file.stat().st_size, "wal_bytes": wal.stat().st_size if wal.exists() else 0}
+        return sizes | {table: self._db.value(f"SELECT count(*) FROM {table}") for table in _COUNTED}
 
     def close(self) -> None:
         """Close the connection; may be called twice."""

@@ -55,9 +55,8 @@ class Database:
         """Run one change and return how many rows it touched."""
         self._refuse_read_only()
         with self._translating():
-            before = self._connection.total_changes()
             self._connection.execute(sql, bindings).fetchall()
-            return self._connection.total_changes() - before
+            return self._connection.changes()  # not total_changes: vec0 and FTS5 write many rows of their own
 
     def write_many(self, sql: str, bindings: Iterable[Bindings]) -> None:
         """Run one change for each row of bindings."""
@@ -103,6 +102,22 @@ class Database:
         found = tokenizer(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False)
         return {str(term) for terms in found for term in terms}
 
+    def read_bytes(self, offset: int, amount: int, *, wal: bool = False) -> bytes:
+        """Return raw bytes of the file or its WAL, read by SQLite so that no lock is lost; b"" after the end."""
+        place = location.side_files(self.path)[0] if wal else self.path
+        size = place.stat().st_size if place.exists() else 0
+        amount = min(amount, max(0, size - offset))
+        if not amount:
+            return b""
+        with self._translating():
+            return self._connection.read("main", int(wal), offset, amount)[1]
+
+    def configure(self) -> None:
+        """Set everything a connection needs, and load sqlite-vec."""
+        with self._translating():
+            _configure(self._connection, self.writable)
+        self.why_no_vectors = _load_vec0(self._connection)
+
     def set_busy_ms(self, milliseconds: int) -> None:
         """Change how long a lock is waited for."""
         self._connection.set_busy_timeout(milliseconds)
@@ -128,15 +143,15 @@ class Database:
             raise translate(error, self.path) from error
 
 
-def open_database(path: Path, *, writable: bool) -> Database:
-    """Open an existing, examined file; a fresh (empty) one is marked as ours before anything else."""
+def open_database(path: Path, newest: int, *, writable: bool) -> Database:
+    """Open an existing file if it is ours with a schema up to `newest`; until that is known nothing touches it."""
+    database = Database(_connect(path, writable), path, writable=writable)
     try:
-        connection = _connect(path, writable)
-        database = Database(connection, path, writable=writable)
-        _configure(connection, writable)
-    except apsw.Error as error:
-        raise translate(error, path) from error
-    database.why_no_vectors = _load_vec0(connection)
+        location.examine_header(path, database.read_bytes(0, location.HEADER_SIZE), newest)
+        database.configure()
+    except BaseException:
+        database.close()
+        raise
     return database
 
 
@@ -167,6 +182,13 @@ def _disk_is_full(path: Path) -> bool:
 
 
 def _connect(path: Path, writable: bool) -> apsw.Connection:
+    try:
+        return _opened(path, writable)
+    except apsw.Error as error:
+        raise translate(error, path) from error
+
+
+def _opened(path: Path, writable: bool) -> apsw.Connection:
     if writable:
         return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI

@@ -5,7 +5,7 @@ from typing import Final
 
 from memchat.records import Key
 from memchat.store.connection import Database
-from memchat.store.part import Part, id_list
+from memchat.store.part import Part, in_list
 from memchat.store.rows import KEY_COLUMNS, to_keys
 
 _PENDING: Final = """FROM keys JOIN memories ON memories.id = keys.memory
@@ -37,7 +37,7 @@ class Keys(Part):
 
 def key_ids(database: Database, memories: Iterable[int]) -> list[int]:
     """Return the ids of all keys of memories."""
-    return database.column("SELECT id FROM keys WHERE memory IN (SELECT value FROM json_each(?))", id_list(memories))
+    return database.column("SELECT id FROM keys WHERE memory IN (SELECT value FROM json_each(?))", in_list(memories))
 
 
 def list_of(database: Database, memory: int, role: str) -> list[Key]:
@@ -48,7 +48,7 @@ def list_of(database: Database, memory: int, role: str) -> list[Key]:
 
 def mark_pending(database: Database, ids: Iterable[int]) -> None:
     """Note that keys have no vector."""
-    database.write("UPDATE keys SET generation = NULL WHERE id IN (SELECT value FROM json_each(?))", id_list(ids))
+    database.write("UPDATE keys SET generation = NULL WHERE id IN (SELECT value FROM json_each(?))", in_list(ids))
 
 
 def list_cues(database: Database, memory: int) -> list[str]:
@@ -67,4 +67,4 @@ def add_keys(database: Database, memory: int, role: str, texts: Sequence[str]) -
 
 def delete_keys(database: Database, ids: Iterable[int]) -> int:
     """Delete keys; their vectors are the caller's to delete."""
-    return database.write("DELETE FROM keys WHERE id IN (SELECT value FROM json_each(?))", id_list(ids))
+    return database.write("DELETE FROM keys WHERE id IN (SELECT value FROM json_each(?))", in_list(ids))

@@ -1,13 +1,13 @@
 """The full-text index over memories and their cues, and the text that goes into it."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 from typing import Final
 
 from memchat.records import KeywordHit, State
 from memchat.store.connection import Database
-from memchat.store.part import Part, id_list
+from memchat.store.part import Part, in_list
 from memchat.text import fold
 
 # Scripts whose words are not parted by spaces, and Hangul, whose words carry their particles.
@@ -64,7 +64,27 @@ def write_row(database: Database, memory: int, texts: tuple[str, Iterable[str]],
 
 def delete_rows(database: Database, memories: Iterable[int]) -> None:
     """Take memories out of the index."""
-    database.write("DELETE FROM memories_fts WHERE rowid IN (SELECT value FROM json_each(?))", id_list(memories))
+    database.write("DELETE FROM memories_fts WHERE rowid IN (SELECT value FROM json_each(?))", in_list(memories))
+
+
+def known_terms(database: Database, terms: Collection[str]) -> set[str]:
+    """Return those of the index's terms that any memory has."""
+    _open_vocabulary(database)
+    wanted = "SELECT DISTINCT term FROM temp.vocabulary WHERE term IN (SELECT value FROM json_each(?))"
+    return set(database.column(wanted, in_list(terms)))
+
+
+def has_rows(database: Database, memories: Collection[int], terms: Collection[str]) -> bool:
+    """Tell whether the index still leads from any of the terms to any of the memories."""
+    _open_vocabulary(database)
+    docs = database.column(
+        "SELECT DISTINCT doc FROM temp.vocabulary WHERE term IN (SELECT value FROM json_each(?))", in_list(terms)
+    )
+    return not set(memories).isdisjoint(docs)
+
+
+def _open_vocabulary(database: Database) -> None:
+    database.write("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, memories_fts, instance)")
 
 
 def _pairs(run: str) -> list[str]:

@@ -1,4 +1,8 @@
-"""Where the memory file lies: what stands there is judged from its first bytes, before SQLite may touch it."""
+"""Where the memory file lies and who may read it; what stands there is judged by its first bytes.
+
+Nothing here opens an existing memory file: closing any descriptor of it would drop the locks that SQLite holds for
+the other connections of this process, so its bytes are only ever read through SQLite.
+"""
 
 import os
 import stat
@@ -10,7 +14,7 @@ from memchat.errors import StoreUnusable, UsageError
 APPLICATION_ID: Final = 0x6D656D63  # "memc", at byte 68 of the SQLite header
 FOLDER_NAME: Final = "memchat"  # the only folder that is surely ours to tighten
 _MAGIC: Final = b"SQLite format 3\x00"
-_HEADER_SIZE: Final = 100
+HEADER_SIZE: Final = 100
 
 
 def resolve(path: Path) -> Path:
@@ -21,18 +25,27 @@ def resolve(path: Path) -> Path:
         raise StoreUnusable(f"The path {path} cannot be followed ({error}); name another file with --db.") from error
 
 
-def examine(path: Path, newest: int) -> None:
-    """Refuse what stands at `path` if it is no memory file up to schema `newest`; an empty or missing file passes."""
-    if path.is_dir():
-        raise StoreUnusable(f"{path} is a folder; name a file with --db.")
-    if not path.exists():
+def examine_place(path: Path) -> None:
+    """Refuse a path at which no ordinary, readable file can be."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
         return
-    if not path.is_file():
+    except OSError as error:
+        raise StoreUnusable(f"{path} cannot be reached ({error.strerror}); name another file with --db.") from error
+    if stat.S_ISDIR(mode):
+        raise StoreUnusable(f"{path} is a folder; name a file with --db.")
+    if not stat.S_ISREG(mode):
         raise StoreUnusable(f"{path} is not an ordinary file; name another one with --db.")
-    header = _read_header(path)
+    if not os.access(path, os.R_OK):
+        raise StoreUnusable(f"{path} may not be read by you; check its rights or name another file with --db.")
+
+
+def examine_header(path: Path, header: bytes, newest: int) -> None:
+    """Refuse the first bytes of anything but a whole memory file up to schema `newest`; an empty file passes."""
     if not header:
         return
-    if len(header) < _HEADER_SIZE or not header.startswith(_MAGIC):
+    if len(header) < HEADER_SIZE or not header.startswith(_MAGIC):
         raise StoreUnusable(f"{path} is not a memory file, it was left as it is; name another one with --db.")
     if _number(header, 68) != APPLICATION_ID:
         raise StoreUnusable(f"{path} belongs to another program, it was left as it is; name another one with --db.")
@@ -54,7 +67,9 @@ def create(path: Path) -> None:
         missing = [folder for folder in path.parents if not folder.exists()]
         for folder in reversed(missing):
             folder.mkdir(mode=0o700, exist_ok=True)
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except FileExistsError:  # another process was quicker
+        return
     except OSError as error:
         raise StoreUnusable(
             f"The memory file {path} cannot be created ({error.strerror}); name another place with --db."
@@ -119,16 +134,6 @@ def _narrow(place: Path, mode: int) -> bool:
     except OSError:  # somebody else's: not ours to change, and check() names it
         return False
     return True
-
-
-def _read_header(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(_HEADER_SIZE)
-    except OSError as error:
-        raise StoreUnusable(
-            f"{path} cannot be read ({error.strerror}); check its rights or name another file with --db."
-        ) from error
 
 
 def _number(header: bytes, offset: int) -> int:

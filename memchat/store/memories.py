@@ -7,7 +7,7 @@ from typing import Final
 
 from memchat.records import Kind, Memory, Source, State
 from memchat.store.connection import Row
-from memchat.store.part import Part, found, id_list, to_day, to_ms, to_time, to_time_or_none
+from memchat.store.part import Part, found, in_list, to_day, to_ms, to_time, to_time_or_none
 from memchat.text import fold
 
 _SELECT: Final = """SELECT m.id, m.text, m.kind, m.importance, m.confidence, m.pinned, m.state, m.created_at,
@@ -32,7 +32,7 @@ class Memories(Part):
     def get_memories(self, ids: Sequence[int]) -> list[Memory]:
         """Return memories in the order given; those that are not there are left out."""
         rows = self._db.rows(
-            f"{_SELECT} WHERE m.user = ? AND m.id IN (SELECT value FROM json_each(?))", (self._user_id, *id_list(ids))
+            f"{_SELECT} WHERE m.user = ? AND m.id IN (SELECT value FROM json_each(?))", (self._user_id, *in_list(ids))
         )
         memories = {row[0]: self._to_memory(row) for row in rows}
         return [memories[id] for id in dict.fromkeys(ids) if id in memories]

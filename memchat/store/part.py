@@ -62,9 +62,9 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "")
 
 
-def id_list(ids: Iterable[int]) -> tuple[str]:
-    """Return ids as the one binding of `IN (SELECT value FROM json_each(?))`, which has no upper limit."""
-    return (json.dumps(list(ids)),)
+def in_list(values: Iterable[int] | Iterable[str]) -> tuple[str]:
+    """Return values as the one binding of `IN (SELECT value FROM json_each(?))`, which has no upper limit."""
+    return (to_json(list(values)),)
 
 
 def found(row: Row | None, sentence: str) -> Row:

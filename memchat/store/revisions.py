@@ -9,7 +9,7 @@ from memchat.records import Cause, Kind, Memory, NewMemory, Source, State
 from memchat.store import keys, keywords, vectors
 from memchat.store.changes import Changes
 from memchat.store.memories import Memories, slot_key
-from memchat.store.part import Fields, assignments, id_list, storable, to_ms
+from memchat.store.part import Fields, assignments, in_list, storable, to_ms
 from memchat.text import clean, fold
 
 _SHELVED: Final = (State.CURRENT, State.SUPERSEDED)
@@ -127,7 +127,7 @@ class Revisions(Memories, Changes):
         self._db.write(
             """UPDATE memories SET last_recalled_at = ?, recall_count = recall_count + 1
             WHERE user = ? AND id IN (SELECT value FROM json_each(?))""",
-            (to_ms(now), self._user_id, *id_list(ids)),
+            (to_ms(now), self._user_id, *in_list(ids)),
         )
 
     def _insert(self, new: NewMemory, now: datetime) -> int:

@@ -9,7 +9,8 @@ from typing import Final
 from memchat.errors import StoreError, StoreUnusable
 from memchat.records import Calibration, EmbedderCard, Key, State, Vector, VectorHit
 from memchat.store.connection import Database, Row
-from memchat.store.part import Part, id_list
+from memchat.store.keys import key_ids
+from memchat.store.part import Part, in_list
 from memchat.store.rows import KEY_COLUMNS, to_keys
 
 MOST_NEIGHBOURS: Final = 4096  # vec0's own limit for k
@@ -192,7 +193,7 @@ def delete_vectors(database: Database, keys: Sequence[int]) -> int:
         return 0
     return sum(
         database.write(
-            f"DELETE FROM vectors_{generation} WHERE rowid IN (SELECT value FROM json_each(?))", id_list(keys)
+            f"DELETE FROM vectors_{generation} WHERE rowid IN (SELECT value FROM json_each(?))", in_list(keys)
         )
         for generation in generations(database)
     )
@@ -201,7 +202,7 @@ def delete_vectors(database: Database, keys: Sequence[int]) -> int:
 def move_vectors(database: Database, keys: Sequence[int], shelf: int) -> None:
     """Move the vectors of keys to another partition, which vec0 can only do by a delete and an insert."""
     if database.why_no_vectors is not None:
-        database.write("UPDATE keys SET generation = NULL WHERE id IN (SELECT value FROM json_each(?))", id_list(keys))
+        database.write("UPDATE keys SET generation = NULL WHERE id IN (SELECT value FROM json_each(?))", in_list(keys))
         return
     for generation in generations(database):
         moved = [
@@ -211,6 +212,41 @@ def move_vectors(database: Database, keys: Sequence[int], shelf: int) -> None:
             if embedding is not None:
                 database.write(f"DELETE FROM vectors_{generation} WHERE rowid = ?", (key,))
                 _insert(database, generation, key, shelf, embedding)
+
+
+def delete_shelves(database: Database, shelves: Sequence[int], memories: Iterable[int]) -> int:
+    """Delete all vectors of whole partitions, which hold those of `memories`; return how many."""
+    return delete_vectors(database, key_ids(database, memories))
+
+
+def list_vectors(database: Database, keys: Sequence[int]) -> list[bytes]:
+    """Return the stored bytes of the vectors of keys, in every generation."""
+    if database.why_no_vectors is not None:
+        return []
+    return [
+        embedding
+        for generation in generations(database)
+        for key in keys
+        for embedding in database.column(f"SELECT embedding FROM vectors_{generation} WHERE rowid = ?", (key,))
+    ]
+
+
+def holds_vector(database: Database, part: bytes) -> bool:
+    """Tell whether any stored vector holds these bytes; reads all of them."""
+    return database.why_no_vectors is None and any(
+        part in embedding
+        for generation in generations(database)
+        for embedding in database.column(f"SELECT embedding FROM vectors_{generation}")
+    )
+
+
+def rebuild(database: Database, generation: int, dimensions: int) -> None:
+    """Write the vec0 table of a generation anew, its rows dense and in the order of shelves."""
+    rows = database.rows(f"SELECT rowid, shelf, embedding FROM vectors_{generation}")
+    database.write(f"DROP TABLE vectors_{generation}")
+    create_table(database, generation, dimensions)
+    for key, shelf, embedding in sorted(rows):
+        _insert(database, generation, key, shelf, embedding)
 
 
 def drop_generation(database: Database, generation: int) -> None:
@@ -241,7 +277,7 @@ def _place(database: Database, generation: int, packed: Iterable[tuple[int, byte
     shelves = database.rows(
         """SELECT keys.id, memories.user, memories.state FROM keys JOIN memories ON memories.id = keys.memory
         WHERE keys.id IN (SELECT value FROM json_each(?)) AND memories.state != 'proposed'""",
-        id_list(vectors),
+        in_list(vectors),
     )
     for key, user, state in shelves:
         database.write(f"DELETE FROM vectors_{generation} WHERE rowid = ?", (key,))
