@@ -7,7 +7,6 @@ from typing import Final
 from memchat.errors import StoreUnusable
 from memchat.records import Fault, State
 from memchat.store import keys, keywords, location, scrubbing
-from memchat.store.queue import STUCK_ATTEMPTS
 from memchat.store.revisions import Revisions
 from memchat.store.vector_health import VectorHealth
 from memchat.text import fold
@@ -112,18 +111,9 @@ class Health(VectorHealth, Revisions):
                 )
                 self._shelve(id)
 
-    def look_at_queue(self) -> str:
-        """Find exchanges that could not be learnt again and again."""
-        stuck = self._db.rows("SELECT reason FROM queue WHERE attempts >= ? ORDER BY id", (STUCK_ATTEMPTS,))
-        return f"{_count('exchange could not be learnt', len(stuck))} (last reason: {stuck[-1][0]})" if stuck else ""
-
     def look_at_wiping(self) -> str:
         """Find a forget whose bytes are not wiped yet."""
         return "deleted text was not wiped from the disk yet" if scrubbing.is_due(self._db) else ""
-
-    def look_at_vec0(self) -> str:
-        """Find a machine on which sqlite-vec does not load."""
-        return self._db.why_no_vectors or ""
 
     def _misfolded(self) -> list[tuple[str, int]]:
         rows = self._db.rows("SELECT id, text, folded FROM memories")
@@ -182,13 +172,11 @@ CHECKS: Final = (
     Check("keys", Health.look_at_keys, repair=Health.rebuild_keys),
     Check("words", Health.look_at_words, repair=Health.rebuild_words),
     Check("superseded", Health.look_at_superseded, repair=Health.end_dangling),
-    Check("sqlite-vec", Health.look_at_vec0, "install it again: `pip install --force-reinstall sqlite-vec`"),
     Check("vectors missing", Health.look_at_missing, repair=Health.mark_missing),
     Check("vectors without a key", Health.look_at_orphans, repair=Health.delete_orphans),
     Check("bad vectors", Health.look_at_bad, repair=Health.delete_bad),
     Check("misplaced vectors", Health.look_at_misplaced, repair=Health.move_misplaced),
     Check("sparse vectors", Health.look_at_sparse, repair=Health.rebuild_sparse),
     Check("reindex", Health.look_at_reindex, _REINDEX),
-    Check("queue", Health.look_at_queue, "run `memchat learn`"),
     Check("wiping", Health.look_at_wiping, repair=Health.scrub_due),
 )

@@ -25,7 +25,7 @@ _FIRST: Final = (
     """CREATE TABLE embedders (
         generation INTEGER PRIMARY KEY AUTOINCREMENT, live INTEGER NOT NULL, model TEXT NOT NULL,
         digest TEXT NOT NULL, dimensions INTEGER NOT NULL, scheme TEXT NOT NULL, languages TEXT NOT NULL,
-        noise_mean REAL, noise_deviation REAL, floor REAL, false_alarm REAL, pairs INTEGER) STRICT""",
+        calibration TEXT) STRICT""",
     """CREATE TABLE memories (
         id INTEGER PRIMARY KEY AUTOINCREMENT, user INTEGER NOT NULL REFERENCES users, text TEXT NOT NULL,
         folded TEXT NOT NULL, kind TEXT NOT NULL, importance INTEGER NOT NULL, confidence REAL NOT NULL,

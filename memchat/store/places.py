@@ -23,7 +23,7 @@ WORDED: Final = {
 }
 WORDLESS: Final = {
     "meta": ("name", "value"),
-    "embedders": ("model", "digest", "scheme", "languages"),
+    "embedders": ("model", "digest", "scheme", "languages", "calibration"),
     "memories": ("kind", "state", "event_date"),
     "keys": ("role",),
     "memories_fts": ("shelf",),

@@ -1,22 +1,22 @@
 """The vector index: which embedder made it, the vec0 table of each generation, and the search for what is near."""
 
+import json
 import math
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import Final
+from dataclasses import asdict, replace
+from typing import Any, Final
 
 from memchat.errors import StoreError, StoreUnusable
 from memchat.records import Calibration, EmbedderCard, Key, State, Vector, VectorHit
 from memchat.store.connection import Database, Row
 from memchat.store.keys import key_ids
-from memchat.store.part import Part, in_list
+from memchat.store.part import Part, in_list, to_json
 from memchat.store.rows import KEY_COLUMNS, to_keys
 
 MOST_NEIGHBOURS: Final = 4096  # vec0's own limit for k
 _KEYS_EACH: Final = 5  # a memory's text and its usual number of cues
 _CARD: Final = "model, digest, dimensions, scheme, languages"
-_CALIBRATION: Final = "noise_mean, noise_deviation, floor, false_alarm, pairs"
 # The user stands inside the KNN as a partition; min() picks the row of the nearest key of each memory.
 _SEARCH: Final = """WITH near AS MATERIALIZED (
         SELECT rowid AS key, distance FROM vectors_{} WHERE embedding MATCH ? AND k = ? AND shelf = ?)
@@ -42,16 +42,13 @@ class Vectors(Part):
 
     def calibration(self) -> Calibration | None:
         """Return the noise measured with the file's embedder."""
-        row = self._db.row(f"SELECT {_CALIBRATION} FROM embedders WHERE live = 1 AND floor IS NOT NULL")
-        return Calibration(*row) if row else None
+        written = self._db.value("SELECT calibration FROM embedders WHERE live = 1")
+        fields = json.loads(written) if written else None
+        return Calibration(**{name: _tupled(value) for name, value in fields.items()}) if fields else None
 
     def set_calibration(self, calibration: Calibration) -> None:
         """Keep the noise measured with the file's embedder."""
-        values = (calibration.noise_mean, calibration.noise_deviation, calibration.floor)
-        self._db.write(
-            f"UPDATE embedders SET ({_CALIBRATION}) = (?, ?, ?, ?, ?) WHERE live = 1",
-            (*values, calibration.false_alarm, calibration.pairs),
-        )
+        self._db.write("UPDATE embedders SET calibration = ? WHERE live = 1", (to_json(asdict(calibration)),))
 
     def set_vectors(self, vectors: Sequence[tuple[int, Vector]], card: EmbedderCard) -> None:
         """Store vectors by key id; keys that vanished meanwhile are skipped.
@@ -69,12 +66,12 @@ class Vectors(Part):
     def search_vectors(self, vector: Vector, limit: int, *, past: bool = False) -> list[VectorHit]:
         """Return the user's memories by their nearest key, best first; `past` searches superseded ones instead.
 
-        Needs sqlite-vec (StoreUnusable says so); a query of another length, non-finite or zero is a ValueError.
+        Without sqlite-vec nothing is found (`why_no_vectors` says so); a query of another length, non-finite or zero
+        is a ValueError.
         """
         live = self._db.row("SELECT generation, dimensions FROM embedders WHERE live = 1")
-        if live is None or limit < 1:
+        if live is None or limit < 1 or self._db.why_no_vectors is not None:
             return []
-        self._require_vec0()
         generation, dimensions = live
         query = pack(vector, dimensions)
         shelf = -self._user_id if past else self._user_id
@@ -160,6 +157,11 @@ class Vectors(Part):
                 f"The memory file holds vectors of {own.model} ({own.digest[:12]}), not of {card.model} "
                 f"({card.digest[:12]}); run `memchat reindex` to change."
             )
+
+
+def _tupled(value: object) -> Any:  # noqa: ANN401 - the field's own type
+    """Return what JSON made a list of as the tuple it was."""
+    return tuple(map(_tupled, value)) if isinstance(value, list) else value
 
 
 def _same(one: EmbedderCard, other: EmbedderCard) -> bool:
