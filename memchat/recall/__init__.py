@@ -1,0 +1,8 @@
+"""The read path: what is asked, which memories answer it, which of them the model is given, and why."""
+
+from memchat.recall.embed import ensure_embedded
+from memchat.recall.options import RecallOptions
+from memchat.recall.profile import build_profile
+from memchat.recall.read import recall
+
+__all__ = ["RecallOptions", "build_profile", "ensure_embedded", "recall"]

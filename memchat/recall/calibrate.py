@@ -1,0 +1,90 @@
+"""Measures what unrelated questions score with an embedder, and turns it into the floor of one question.
+
+Unrelated texts score about 0.07 with one model and 0.5 with another, so no fixed number can be the floor. And one
+number is not enough even for one model: a question about one's own life ("what should I cook?") hardly ever resembles
+the memory that matters ("I am allergic to peanuts") more than a question about the world resembles some memory by
+chance. The two kinds of question are told apart by the direction in which they lie, measured with the shipped lists;
+the further a question leans towards one's own life, the lower is its floor. All numbers are those of the embedder at
+hand; `false_alarm` is the share of the shipped unrelated questions that pass.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from memchat.engine import Embedder
+from memchat.recall.query import guess_language, speaks_of_self
+from memchat.recall.ranking import dot, mean_and_deviation, quantile
+from memchat.recall.samples import MEMORIES, PERSONAL_QUESTIONS, WORLD_QUESTIONS
+from memchat.records import Calibration, Vector
+
+_SELF_WORDS: Final = 1.0  # deviations by which "I", "my", "us" move a question towards one's own life
+_FEWEST_TRIALS: Final = 10  # with fewer trials of a language group, all trials count
+
+
+def calibrate(embedder: Embedder, false_alarm: float, personal_weight: float) -> Calibration:
+    """Measure the noise of `embedder` with the shipped lists; about 200 short texts are embedded."""
+    world = embedder.embed_queries(WORLD_QUESTIONS)
+    personal = _mean(embedder.embed_queries(PERSONAL_QUESTIONS))
+    memories = embedder.embed_documents(MEMORIES)
+    noise = [[dot(question, memory) for memory in memories] for question in world]
+    mean, deviation = mean_and_deviation([similarity for row in noise for similarity in row])
+    trials = tuple(
+        (guess_language(text), max(row), dot(world[place], _unit(personal, _mean(world[:place] + world[place + 1 :]))))
+        for place, (text, row) in enumerate(zip(WORLD_QUESTIONS, noise, strict=True))
+    )
+    measured = Calibration(
+        noise_mean=mean,
+        noise_deviation=deviation,
+        floor=0.0,
+        false_alarm=false_alarm,
+        pairs=len(world) * len(memories),
+        direction=tuple(_unit(personal, _mean(world))),
+        trials=trials,
+    )
+    floor = mean + deviation * _threshold(measured, "en", false_alarm, personal_weight)
+    return Calibration(mean, deviation, floor, false_alarm, measured.pairs, measured.direction, trials)
+
+
+def lean(calibration: Calibration, text: str, vector: Vector) -> float:
+    """Return by how many deviations a question lies nearer to questions about one's own life than unrelated ones."""
+    mean, deviation = mean_and_deviation([place for _, _, place in calibration.trials])
+    words = _SELF_WORDS if speaks_of_self(text) else 0.0
+    return (dot(vector, calibration.direction) - mean) / (deviation or 1.0) + words
+
+
+def question_floor(calibration: Calibration, text: str, vector: Vector, false_alarm: float, weight: float) -> float:
+    """Return the cosine similarity that a memory needs to answer this question, never below the mean of noise.
+
+    A calibration without trials has one floor for all questions.
+    """
+    if not calibration.trials or len(calibration.direction) != len(vector):
+        return calibration.floor
+    needed = _threshold(calibration, guess_language(text), false_alarm, weight)
+    above = needed - weight * lean(calibration, text, vector)
+    return calibration.noise_mean + calibration.noise_deviation * max(0.0, above)
+
+
+def _threshold(calibration: Calibration, language: str, false_alarm: float, weight: float) -> float:
+    """Return the sum of both deviations that `false_alarm` of the unrelated questions pass.
+
+    English and other questions are judged apart: with an English embedder, two texts of another language are near
+    each other whatever they say.
+    """
+    mean, deviation = mean_and_deviation([place for _, _, place in calibration.trials])
+    alike = [trial for trial in calibration.trials if (trial[0] == "en") == (language == "en")]
+    sums = [
+        (best - calibration.noise_mean) / (calibration.noise_deviation or 1.0)
+        + weight * (place - mean) / (deviation or 1.0)
+        for _, best, place in (alike if len(alike) >= _FEWEST_TRIALS else calibration.trials)
+    ]
+    return quantile(sums, 1 - false_alarm)
+
+
+def _mean(vectors: Sequence[Vector]) -> list[float]:
+    return [sum(column) / len(vectors) for column in zip(*vectors, strict=True)]
+
+
+def _unit(to: Sequence[float], away_from: Sequence[float]) -> list[float]:
+    difference = [a - b for a, b in zip(to, away_from, strict=True)]
+    norm = dot(difference, difference) ** 0.5 or 1.0
+    return [value / norm for value in difference]

@@ -1,0 +1,133 @@
+"""Turns texts into the vectors that the store keeps, and a question into the vectors it is searched with."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from memchat.engine import Embedder
+from memchat.errors import EngineError, StoreError
+from memchat.recall.calibrate import calibrate
+from memchat.recall.options import RecallOptions
+from memchat.recall.spoken import as_spoken
+from memchat.records import Calibration, EmbedderCard, Key, Vector
+from memchat.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question's vectors, one for each text it is searched with; without any, `why_not` says so in a sentence."""
+
+    vectors: tuple[Vector, ...] = ()
+    calibration: Calibration | None = None
+    why_not: str | None = None
+    multilingual: bool = False
+
+
+def same_space(a: EmbedderCard, b: EmbedderCard) -> bool:
+    """Tell whether vectors made under two cards may be compared: model, digest, length and prefixes are equal."""
+    return (a.model, a.digest, a.dimensions, a.scheme) == (b.model, b.digest, b.dimensions, b.scheme)
+
+
+def embed_keys(embedder: Embedder, keys: Sequence[Key]) -> list[tuple[int, Vector]]:
+    """Return each key's id with its vector; a memory's text is embedded as the user would say it."""
+    texts = [as_spoken(key.text) if key.role == "text" else key.text for key in keys]
+    return list(zip((key.id for key in keys), embedder.embed_documents(texts), strict=True))
+
+
+def ensure_embedded(store: Store, embedder: Embedder, batch: int = 64, options: RecallOptions | None = None) -> int:
+    """Embed the keys that wait, in batches, and return how many; the first use adopts and calibrates the embedder.
+
+    Nothing is embedded when the file's vectors are those of another embedder. Raises EngineError when the embedder
+    fails: what was embedded before stays, the rest keeps waiting.
+    """
+    keys = store.list_pending_keys(batch)
+    if not keys:
+        return 0
+    card = embedder.card()
+    if not _adopt(store, embedder, card, options or RecallOptions()):
+        return 0
+    done, last = 0, 0
+    while keys and keys[-1].id != last:  # keys that got a useless vector stay in front and must not be tried for ever
+        last = keys[-1].id
+        vectors = _usable(embed_keys(embedder, keys), card)
+        store.set_vectors(vectors, card)
+        done += len(vectors)
+        keys = store.list_pending_keys(batch)
+    return done
+
+
+def embed_question(
+    store: Store, embedder: Embedder | None, texts: Sequence[str], options: RecallOptions, why_none: str | None = None
+) -> Asked:
+    """Return the vectors of a question's texts, or the sentence why words alone must do."""
+    if embedder is None:
+        return Asked(why_not=_by_words(why_none or "There is no embedding model at hand."))
+    try:
+        card, own = embedder.card(), store.embedder()
+        if own is None:
+            return Asked(why_not=_by_words("No memory has been embedded yet."))
+        if not same_space(own, card):
+            return Asked(why_not=_stale(own, card))
+        calibration = _calibrated(store, embedder, options)
+        vectors = tuple(embedder.embed_queries(texts))
+    except EngineError as error:
+        return Asked(why_not=_by_words(error.sentence))
+    bad = next((reason for vector in vectors if (reason := _fault(vector, card.dimensions))), None)
+    return (
+        Asked(why_not=_by_words(bad))
+        if bad
+        else Asked(vectors, calibration, multilingual=card.languages == "multilingual")
+    )
+
+
+def _adopt(store: Store, embedder: Embedder, card: EmbedderCard, options: RecallOptions) -> bool:
+    own = store.embedder()
+    if own is None:
+        store.adopt_embedder(card)
+    elif not same_space(own, card):
+        return False
+    _calibrated(store, embedder, options)
+    return True
+
+
+def _calibrated(store: Store, embedder: Embedder, options: RecallOptions) -> Calibration:
+    calibration = store.calibration()
+    if calibration is not None and calibration.trials:
+        return calibration
+    measured = calibrate(embedder, options.false_alarm, options.personal_weight)
+    with suppress(StoreError):  # a file that can only be read is searched all the same
+        store.set_calibration(measured)
+    return measured
+
+
+def _usable(vectors: Sequence[tuple[int, Vector]], card: EmbedderCard) -> list[tuple[int, Vector]]:
+    return [(key, vector) for key, vector in vectors if not _fault(vector, card.dimensions)]
+
+
+def _fault(vector: Vector, dimensions: int) -> str | None:
+    if len(vector) != dimensions:
+        return f"The embedding model gave {len(vector)} numbers instead of {dimensions}."
+    norm = sum(value * value for value in vector)
+    if not 0 < norm < float("inf"):
+        return "The embedding model gave an empty vector." if norm == 0 else "The embedding model gave no numbers."
+    return None
+
+
+def _by_words(reason: str) -> str:
+    return f"{reason} Memories were searched by words only."
+
+
+def _stale(own: EmbedderCard, card: EmbedderCard) -> str:
+    there, here = own.model, card.model
+    if there == here:
+        there, here = f"{there} ({_differs(own, card)})", "another version of it"
+    return f"The memories are embedded with {there}, not with {here}. {_UNTIL_REINDEX}"
+
+
+def _differs(own: EmbedderCard, card: EmbedderCard) -> str:
+    if own.dimensions != card.dimensions:
+        return f"{own.dimensions} dimensions"
+    return f"prefixes {own.scheme}" if own.scheme != card.scheme else f"digest {own.digest[:12]}"
+
+
+_UNTIL_REINDEX = "They are searched by words only until `memchat reindex`."

@@ -1,0 +1,62 @@
+"""Finds the candidates of one question in the store: by meaning and by words, current and past memories apart."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from memchat.records import KeywordHit, Vector, VectorHit
+from memchat.store import Store
+
+CANDIDATES: Final = 50  # memories looked at by meaning, and as many by words
+_PAST_CANDIDATES: Final = 10  # of those no longer true
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One memory that the search came up with; `matched` is the share of the question's words that it holds."""
+
+    memory: int
+    past: bool
+    similarity: float | None
+    key_text: str
+    bm25: float
+    matched: float
+
+
+def find(store: Store, vectors: Sequence[Vector], terms: Sequence[str]) -> list[Found]:
+    """Return current and past memories near any of the vectors (norm 1) or holding any of the terms.
+
+    Without vectors only words count. Raises ValueError when the store cannot search with a vector.
+    """
+    return [
+        *_find(store, vectors, terms, CANDIDATES, past=False),
+        *_find(store, vectors, terms, _PAST_CANDIDATES, past=True),
+    ]
+
+
+def _find(store: Store, vectors: Sequence[Vector], terms: Sequence[str], limit: int, *, past: bool) -> list[Found]:
+    near = _nearest(hit for vector in vectors for hit in store.search_vectors(vector, limit, past=past))
+    worded = {hit.memory: hit for hit in store.search_keywords(terms, limit, past=past)} if terms else {}
+    return [
+        _found(memory, past, near.get(memory), worded.get(memory), len(terms))
+        for memory in dict.fromkeys((*near, *worded))
+    ]
+
+
+def _nearest(hits: Iterable[VectorHit]) -> dict[int, VectorHit]:
+    best: dict[int, VectorHit] = {}
+    for hit in hits:
+        if hit.memory not in best or hit.similarity > best[hit.memory].similarity:
+            best[hit.memory] = hit
+    return best
+
+
+def _found(memory: int, past: bool, near: VectorHit | None, worded: KeywordHit | None, terms: int) -> Found:
+    return Found(
+        memory,
+        past,
+        similarity=near.similarity if near else None,
+        key_text=near.key_text if near else "",
+        bm25=worded.bm25 if worded else 0.0,
+        matched=len(worded.matched) / terms if worded else 0.0,
+    )

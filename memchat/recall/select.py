@@ -1,0 +1,159 @@
+"""Decides which candidates the model is given, and says of each in plain words why or why not."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from memchat.prompts import BlockLine, memory_block
+from memchat.recall.ages import age_in_words, day_in_words
+from memchat.recall.options import RecallOptions
+from memchat.recall.query import search_terms
+from memchat.recall.weigh import Weighed
+from memchat.records import Candidate, Memory, Verdict
+from memchat.text import estimate_tokens, words
+
+REPEATS: Final = 2  # so many of the first places may repeat a memory of the profile beside the message
+_NEGATION_WORDS: Final = """no not never none nothing don't doesn't didn't can't cannot won't isn't aren't wasn't
+    without nunca nada sin nicht kein keine keinen nie ohne ne pas jamais sans non mai senza não nem sem niet geen nooit
+    zonder"""
+_NEGATIONS: Final = frozenset(_NEGATION_WORDS.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """What a candidate has to pass: the floor of this question (None: words alone decide) and how it is asked."""
+
+    floor: float | None
+    matched: float  # share of the question's words that does instead of the floor
+    about_past: bool = False
+    profile: Collection[int] = ()
+
+
+@dataclass(slots=True)
+class _Chosen:
+    """What was chosen so far, as it will stand beside the message."""
+
+    memories: list[Memory] = field(default_factory=list)
+    lines: list[BlockLine] = field(default_factory=list)
+    counted: int = 0  # those that count towards the limit
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """All candidates with their verdicts, in order, and the block made of the injected ones."""
+
+    candidates: tuple[Candidate, ...]
+    block: str
+    tokens: int
+
+
+def select(weighed: Sequence[Weighed], bar: Bar, options: RecallOptions) -> Selection:
+    """Go through the candidates best first: profile, past, floor, twins, limit, budget."""
+    chosen = _Chosen()
+    judged = []
+    for place, one in enumerate(weighed):
+        verdict, reason = _judge(one, place, bar, chosen, options)
+        if verdict is Verdict.INJECTED:
+            chosen.memories.append(one.memory)
+            chosen.lines.append(block_line(one))
+            chosen.counted += one.memory.id not in bar.profile
+        judged.append(_candidate(one, verdict, reason))
+    block = memory_block(chosen.lines)
+    return Selection(tuple(judged), block, estimate_tokens(block))
+
+
+def passes(one: Weighed, bar: Bar) -> bool:
+    """Tell whether a candidate is near enough, or shares enough words with the question."""
+    near = bar.floor is not None and one.found.similarity is not None and one.found.similarity >= bar.floor
+    return near or (one.found.matched > 0 and one.found.matched >= bar.matched)
+
+
+def block_line(one: Weighed) -> BlockLine:
+    """Return a candidate as the model is shown it: with its age, or with the day until which it was true."""
+    if one.found.past:
+        ended = one.memory.superseded_at
+        return BlockLine(one.memory.text, f"until {day_in_words(ended)}" if ended else "until lately", past=True)
+    return BlockLine(one.memory.text, age_in_words(one.age_days))
+
+
+def are_twins(a: str, b: str, share: float) -> bool:
+    """Tell whether two texts say the same: `share` of their words in common, and the same numbers and negations."""
+    first, second = _stems(a), _stems(b)
+    if not first or not second or _marks(a) != _marks(b):
+        return False
+    return 2 * len(first & second) / (len(first) + len(second)) >= share
+
+
+def _judge(one: Weighed, place: int, bar: Bar, chosen: _Chosen, options: RecallOptions) -> tuple[Verdict, str]:
+    in_profile = one.memory.id in bar.profile
+    if in_profile and not (place < REPEATS and passes(one, bar)):
+        return Verdict.IN_PROFILE, "it stands in the profile"
+    if one.found.past and not bar.about_past:
+        return Verdict.SUPERSEDED, f"{_ended(one.memory)}, and the question is not about the past"
+    if not passes(one, bar):
+        return Verdict.BELOW_FLOOR, _below(one, bar)
+    twin = next((memory for memory in chosen.memories if _same(memory, one.memory, options)), None)
+    if twin is not None:
+        return Verdict.NEAR_DUPLICATE, f"it says the same as {twin.id}, which is chosen already"
+    if not in_profile and chosen.counted >= options.limit:
+        return Verdict.BEYOND_K, f"{options.limit} better ones are recalled already"
+    needed = estimate_tokens(memory_block([*chosen.lines, block_line(one)]))
+    if needed > options.budget_tokens:
+        return Verdict.OVER_BUDGET, f"with it the notes would take {needed} tokens of {options.budget_tokens}"
+    return Verdict.INJECTED, _admitted(one, bar, in_profile)
+
+
+def _candidate(one: Weighed, verdict: Verdict, reason: str) -> Candidate:
+    memory = one.memory
+    return Candidate(
+        id=memory.id,
+        ref=memory.ref,
+        text=memory.text,
+        kind=memory.kind,
+        age_days=one.age_days,
+        similarity=one.found.similarity,
+        keyword_score=one.keyword_score,
+        relevance=one.relevance,
+        decay=one.decay,
+        importance=memory.importance,
+        score=one.score,
+        verdict=verdict,
+        reason=reason,
+        matched_key=one.found.key_text,
+        superseded_at=memory.superseded_at,
+    )
+
+
+def _ended(memory: Memory) -> str:
+    when = f" since {day_in_words(memory.superseded_at)}" if memory.superseded_at else ""
+    return f"no longer true{when}" + (f", replaced by {memory.superseded_by}" if memory.superseded_by else "")
+
+
+def _below(one: Weighed, bar: Bar) -> str:
+    similarity = one.found.similarity
+    if bar.floor is None or similarity is None:
+        return f"it holds {one.found.matched:.0%} of the question's words, {bar.matched:.0%} are needed"
+    return f"similarity {similarity:.2f}, {bar.floor - similarity:.2f} below the floor of {bar.floor:.2f}"
+
+
+def _admitted(one: Weighed, bar: Bar, in_profile: bool) -> str:
+    similarity = one.found.similarity
+    if bar.floor is not None and similarity is not None and similarity >= bar.floor:
+        reason = f"similarity {similarity:.2f}, the floor is {bar.floor:.2f}"
+    else:
+        reason = f"it holds {one.found.matched:.0%} of the question's words"
+    return f"{reason}; repeated from the profile" if in_profile else reason
+
+
+def _same(chosen: Memory, other: Memory, options: RecallOptions) -> bool:
+    return chosen.state is other.state and are_twins(chosen.text, other.text, options.duplicate_similarity)
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(term.removesuffix("s") for term in search_terms(text))
+
+
+def _marks(text: str) -> tuple[frozenset[str], bool]:
+    found = words(text)
+    numbers = frozenset(word for word in found if any(map(str.isdigit, word)))
+    return numbers, any(word in _NEGATIONS for word in found)
