@@ -142,7 +142,7 @@ SETTINGS: Final = (
         1,
         36500,
     ),
-    _share("recall.decay_floor", 0.5, "The least that age leaves of a memory's score."),
+    _share("recall.decay_floor", 0.9, "The least that age leaves of a memory's score."),
     _flag("recall.rerank", False, "Let the chat model pick among the ten best (slower)."),
     _text(
         "learn.mode",
@@ -297,6 +297,8 @@ def load_settings(path: Path | None, environ: Mapping[str, str] | None = None) -
             except ConfigError as error:
                 raise ConfigError(f"The variable {setting.env}: {error.sentence}") from None
             settings = settings.with_values({setting.key: value}, setting.env)
+    if environ.get("OLLAMA_HOST") and not environ.get("MEMCHAT_HOST"):
+        settings = settings.with_values({"host": environ["OLLAMA_HOST"]}, "OLLAMA_HOST")
     return settings
 
 
