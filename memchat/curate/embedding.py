@@ -1,0 +1,36 @@
+"""Making a memory findable at once, without making the user wait for what else is pending."""
+
+from typing import Final
+
+from memchat.engine import Embedder
+from memchat.errors import EngineError
+from memchat.recall.embed import embed_keys, ensure_embedded, same_space
+from memchat.store import Store
+
+_FEW: Final = 256  # keys that are embedded on the way, in about a second
+
+
+def embed_memory(store: Store, embedder: Embedder | None, id: int) -> str | None:
+    """Embed the pending keys of one memory, and the others when they are few; return why it is still pending."""
+    if not store.get_memory(id).pending:
+        return None
+    if embedder is None:
+        return "There is no embedding model at hand."
+    try:
+        _embed(store, embedder, id)
+    except EngineError as error:
+        return error.sentence
+    except ValueError:
+        return "The embedding model gave no usable vector."
+    if store.get_memory(id).pending:
+        return "The memories are embedded with another model, or many still wait; `memchat reindex` embeds them all."
+    return None
+
+
+def _embed(store: Store, embedder: Embedder, id: int) -> None:
+    own = store.embedder()
+    if store.count_pending_keys() <= _FEW:
+        ensure_embedded(store, embedder)
+    elif own is not None and same_space(own, embedder.card()):
+        keys = [key for key in store.list_keys(id) if not key.embedded]
+        store.set_vectors(embed_keys(embedder, keys), embedder.card())
