@@ -1,8 +1,22 @@
 """The read path: what is asked, which memories answer it, which of them the model is given, and why."""
 
 from memchat.recall.embed import ensure_embedded
+from memchat.recall.evaluate import compare, evaluate
+from memchat.recall.explain import expectation, explain, replay
 from memchat.recall.options import RecallOptions
 from memchat.recall.profile import build_profile
+from memchat.recall.questions import read_questions
 from memchat.recall.read import recall
 
-__all__ = ["RecallOptions", "build_profile", "ensure_embedded", "recall"]
+__all__ = [
+    "RecallOptions",
+    "build_profile",
+    "compare",
+    "ensure_embedded",
+    "evaluate",
+    "expectation",
+    "explain",
+    "read_questions",
+    "recall",
+    "replay",
+]

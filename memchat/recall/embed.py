@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Final
 
 from memchat.engine import Embedder
 from memchat.errors import EngineError, StoreError
@@ -11,6 +12,8 @@ from memchat.recall.options import RecallOptions
 from memchat.recall.spoken import as_spoken
 from memchat.records import Calibration, EmbedderCard, Key, Vector
 from memchat.store import Store
+
+_BATCH: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,24 +63,52 @@ def embed_question(
     store: Store, embedder: Embedder | None, texts: Sequence[str], options: RecallOptions, why_none: str | None = None
 ) -> Asked:
     """Return the vectors of a question's texts, or the sentence why words alone must do."""
-    if embedder is None:
-        return Asked(why_not=_by_words(why_none or "There is no embedding model at hand."))
+    return embed_questions(store, embedder, [texts], options, why_none)[0]
+
+
+def embed_questions(
+    store: Store,
+    embedder: Embedder | None,
+    questions: Sequence[Sequence[str]],
+    options: RecallOptions,
+    why_none: str | None = None,
+) -> list[Asked]:
+    """Return what `embed_question` does for each of many questions, embedding them in batches."""
+    texts = [text for question in questions for text in question]
+    vectors: list[Vector] = []
     try:
-        card, own = embedder.card(), store.embedder()
-        if own is None:
-            return Asked(why_not=_by_words("No memory has been embedded yet."))
-        if not same_space(own, card):
-            return Asked(why_not=_stale(own, card))
-        calibration = _calibrated(store, embedder, options)
-        vectors = tuple(embedder.embed_queries(texts))
+        calibration, why_not = _usable_calibration(store, embedder, options, why_none)
+        if embedder is not None and calibration is not None:
+            card = embedder.card()
+            for start in range(0, len(texts), _BATCH):
+                vectors += embedder.embed_queries(texts[start : start + _BATCH])
     except EngineError as error:
-        return Asked(why_not=_by_words(error.sentence))
+        calibration, why_not = None, _by_words(error.sentence)
+    if calibration is None:
+        return [Asked(why_not=why_not)] * len(questions)
+    left = iter(vectors)
+    return [_asked([next(left) for _ in question], calibration, card) for question in questions]
+
+
+def _usable_calibration(
+    store: Store, embedder: Embedder | None, options: RecallOptions, why_none: str | None
+) -> tuple[Calibration | None, str | None]:
+    """Return the calibration of an embedder that fits the file's vectors, or the sentence why there is none."""
+    if embedder is None:
+        return None, _by_words(why_none or "There is no embedding model at hand.")
+    card, own = embedder.card(), store.embedder()
+    if own is None:
+        return None, _by_words("No memory has been embedded yet.")
+    if not same_space(own, card):
+        return None, _stale(own, card)
+    return _calibrated(store, embedder, options), None
+
+
+def _asked(vectors: Sequence[Vector], calibration: Calibration, card: EmbedderCard) -> Asked:
     bad = next((reason for vector in vectors if (reason := _fault(vector, card.dimensions))), None)
-    return (
-        Asked(why_not=_by_words(bad))
-        if bad
-        else Asked(vectors, calibration, multilingual=card.languages == "multilingual")
-    )
+    if bad is not None:
+        return Asked(why_not=_by_words(bad))
+    return Asked(tuple(vectors), calibration, multilingual=card.languages == "multilingual")
 
 
 def _adopt(store: Store, embedder: Embedder, card: EmbedderCard, options: RecallOptions) -> bool:
