@@ -6,10 +6,10 @@ from typing import Final
 from memchat.records import Key
 from memchat.store.connection import Database
 from memchat.store.part import Part, in_list
-from memchat.store.rows import KEY_COLUMNS, to_keys
+from memchat.store.rows import KEY_COLUMNS, SEARCHED, to_keys
 
-_PENDING: Final = """FROM keys JOIN memories ON memories.id = keys.memory
-    WHERE keys.generation IS NULL AND memories.state != 'proposed'"""
+_PENDING: Final = f"""FROM keys JOIN memories ON memories.id = keys.memory
+    WHERE keys.generation IS NULL AND {SEARCHED}"""
 
 
 class Keys(Part):

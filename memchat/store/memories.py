@@ -14,11 +14,11 @@ _SELECT: Final = """SELECT m.id, m.text, m.kind, m.importance, m.confidence, m.p
     m.last_seen_at, m.last_recalled_at, m.recall_count, m.subject, m.attribute, m.value, m.event_date, m.ref,
     m.superseded_by, m.superseded_at, s.id, s.session, s.turn, s.evidence,
     (SELECT json_group_array(text ORDER BY id) FROM keys WHERE memory = m.id AND role = 'cue'),
-    m.state != 'proposed' AND EXISTS (SELECT 1 FROM keys WHERE memory = m.id AND generation IS NULL)
+    (m.state = 'current' OR m.superseded_at IS NOT NULL)
+        AND EXISTS (SELECT 1 FROM keys WHERE memory = m.id AND generation IS NULL)
     FROM memories AS m LEFT JOIN sources AS s ON s.id = (SELECT min(id) FROM sources WHERE memory = m.id)"""
 # What was true at a moment; a rejected proposal is superseded without a time and was never true.
-_AS_OF: Final = """m.created_at <= ? AND m.state != 'proposed'
-    AND (m.state = 'current' OR m.superseded_at > ?)"""
+_AS_OF: Final = "m.created_at <= ? AND (m.state = 'current' OR m.superseded_at > ?)"
 
 
 class Memories(Part):
@@ -28,6 +28,13 @@ class Memories(Part):
         """Return one memory, or raise NotFound."""
         row = self._db.row(f"{_SELECT} WHERE m.id = ? AND m.user = ?", (id, self._user_id))
         return self._to_memory(found(row, f"There is no memory {id}; `memchat list` shows those there are."))
+
+    def find_owner(self, id: int) -> str | None:
+        """Return the name of the user, this or another, whose memory has this id."""
+        row = self._db.row(
+            "SELECT name FROM memories JOIN users ON users.id = memories.user WHERE memories.id = ?", (id,)
+        )
+        return str(row[0]) if row else None
 
     def get_memories(self, ids: Sequence[int]) -> list[Memory]:
         """Return memories in the order given; those that are not there are left out."""

@@ -8,6 +8,9 @@ from memchat.records import Cause, Change, Key, Turn
 from memchat.store.connection import Row
 from memchat.store.part import to_time
 
+# What is in the indexes: the present, and what once was true. A proposal is not, nor is a rejected one, which is
+# superseded without a time.
+SEARCHED: Final = "(memories.state = 'current' OR memories.superseded_at IS NOT NULL)"
 KEY_COLUMNS: Final = "keys.id, keys.memory, keys.role, keys.text, keys.generation IS NOT NULL"
 CHANGE_COLUMNS: Final = "id, memory, at, action, cause, turn, before, after, undone"
 TURN_COLUMNS: Final = (

@@ -6,6 +6,7 @@ from typing import Final
 from memchat.records import State
 from memchat.store import keys, scrubbing, vectors
 from memchat.store.part import Part
+from memchat.store.rows import SEARCHED
 
 _SPARSE: Final = 2  # chunk places for each row above which a search reads mostly nothing
 _SMALL: Final = 16  # chunks up to which that costs nothing
@@ -118,7 +119,7 @@ class VectorHealth(Part):
         rows = self._db.rows(
             f"""SELECT keys.id, placed.shelf, memories.user, memories.state FROM vectors_{live[0]} AS placed
             JOIN keys ON keys.id = placed.rowid JOIN memories ON memories.id = keys.memory
-            WHERE memories.state != 'proposed'"""
+            WHERE {SEARCHED}"""
         )
         right = {key: (shelf, vectors.shelf_number(user, State(state))) for key, shelf, user, state in rows}
         return {key: wanted for key, (shelf, wanted) in right.items() if shelf != wanted}

@@ -12,7 +12,7 @@ from memchat.records import Calibration, EmbedderCard, Key, State, Vector, Vecto
 from memchat.store.connection import Database, Row
 from memchat.store.keys import key_ids
 from memchat.store.part import Part, in_list, to_json
-from memchat.store.rows import KEY_COLUMNS, to_keys
+from memchat.store.rows import KEY_COLUMNS, SEARCHED, to_keys
 
 MOST_NEIGHBOURS: Final = 4096  # vec0's own limit for k
 _KEYS_EACH: Final = 5  # a memory's text and its usual number of cues
@@ -96,7 +96,7 @@ class Vectors(Part):
     def count_reindex_keys(self) -> int:
         """Return how many keys the running reindex has left."""
         left: int = self._db.value(
-            "SELECT count(*) FROM keys JOIN memories ON memories.id = memory WHERE rebuilt = 0 AND state != 'proposed'"
+            f"SELECT count(*) FROM keys JOIN memories ON memories.id = memory WHERE rebuilt = 0 AND {SEARCHED}"
         )
         return left
 
@@ -105,7 +105,7 @@ class Vectors(Part):
         return to_keys(
             self._db.rows(
                 f"""SELECT {KEY_COLUMNS} FROM keys JOIN memories ON memories.id = keys.memory
-                WHERE rebuilt = 0 AND state != 'proposed' ORDER BY keys.id LIMIT ?""",
+                WHERE rebuilt = 0 AND {SEARCHED} ORDER BY keys.id LIMIT ?""",
                 (limit,),
             )
         )
@@ -277,8 +277,8 @@ def _place(database: Database, generation: int, packed: Iterable[tuple[int, byte
     """Insert vectors of keys that still exist and may be searched, on their shelf; return those keys."""
     vectors = dict(packed)
     shelves = database.rows(
-        """SELECT keys.id, memories.user, memories.state FROM keys JOIN memories ON memories.id = keys.memory
-        WHERE keys.id IN (SELECT value FROM json_each(?)) AND memories.state != 'proposed'""",
+        f"""SELECT keys.id, memories.user, memories.state FROM keys JOIN memories ON memories.id = keys.memory
+        WHERE keys.id IN (SELECT value FROM json_each(?)) AND {SEARCHED}""",
         in_list(vectors),
     )
     for key, user, state in shelves:
