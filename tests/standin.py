@@ -91,7 +91,7 @@ class StandIn(AbstractContextManager["StandIn"]):
     def __enter__(self) -> Self:
         self._http = _Server(("127.0.0.1", 0), _Handler)
         self._http.standin = self
-        self._thread = Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        self._thread = Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.005}, daemon=True)
         self._thread.start()
         return self
 
@@ -118,6 +118,11 @@ class StandIn(AbstractContextManager["StandIn"]):
     def asked(self, path: str) -> list[Mapping[str, object]]:
         """The bodies of the requests to one path."""
         return [request.body for request in self.requests if request.path == path]
+
+    def say(self, *replies: Scripted) -> None:
+        """Add replies to the script."""
+        with self._lock:
+            self._replies.extend(replies)
 
     # -- for the routes
 
@@ -203,6 +208,7 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else a body waits 40 ms for the acknowledgement of its headers
     server: _Server
 
     def log_message(self, format: str, *args: object) -> None:

@@ -25,6 +25,7 @@ class StandInModel:
     family: str = "llama"
     remote_host: str = ""
     remote_model: str = ""
+    list_hides_it: bool = False  # only show tells that it is remote
 
     @property
     def digest(self) -> str:

@@ -89,13 +89,14 @@ def _tags(standin, handler, request) -> None:
 
 
 def _entry(model, standin) -> dict[str, object]:
+    stub = model.is_remote and not model.list_hides_it
     details = {
         "parent_model": "",
-        "format": "" if model.is_remote else "gguf",
+        "format": "" if stub else "gguf",
         "family": model.family,
         "families": [model.family] if model.family else None,
         "parameter_size": model.parameters,
-        "quantization_level": "" if model.is_remote else "Q4_K_M",
+        "quantization_level": "" if stub else "Q4_K_M",
     }
     entry = {
         "name": model.name,
@@ -108,7 +109,7 @@ def _entry(model, standin) -> dict[str, object]:
     if standin.switches.tell_capabilities:
         entry["capabilities"] = list(model.capabilities)
         details |= {"context_length": model.context, "embedding_length": model.dimensions}
-    return entry | _remote_fields(model)
+    return entry | (_remote_fields(model) if stub else {})
 
 
 def _remote_fields(model) -> dict[str, object]:

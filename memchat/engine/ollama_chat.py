@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final
 from memchat.engine import JsonSchema
 from memchat.engine.host import Host
 from memchat.engine.keep_alive import parse_keep_alive
-from memchat.engine.ollama_server import CLEARED_SECONDS, Call, OllamaServer
+from memchat.engine.ollama_server import CLEARED_SECONDS, Call, OllamaServer, encodable
 from memchat.engine.remote import PulledModel
 from memchat.engine.thinking import Sorted, ThinkingSorter, may_reason_unmarked
-from memchat.errors import Cancelled, EngineFailed, MemchatError, ModelMissing
+from memchat.errors import Cancelled, EngineFailed, MemchatError, ModelMissing, UsageError
 from memchat.records import ChatCard, Chunk, Done, Message, Sampling
 from memchat.text import estimate_tokens
 
@@ -32,7 +32,7 @@ _REPEAT_PENALTY: Final = 1.05  # the server's default differs between its versio
 class _Request:
     """What is asked of the model, apart from the settings that every call shares."""
 
-    messages: Sequence[Message]
+    messages: Sequence[Mapping[str, object]]  # as they are sent
     options: Mapping[str, float | int]
     think: bool
     schema: JsonSchema | None = None
@@ -97,7 +97,7 @@ class OllamaChat:
         if sampling.seed is not None:
             options["seed"] = sampling.seed
         try:
-            yield from self._reply(_Request(_some(messages), options, self._wants_thinking()), stop)
+            yield from self._reply(_Request(_as_sent(messages), options, self._wants_thinking()), stop)
         except Cancelled:
             return
 
@@ -107,7 +107,7 @@ class OllamaChat:
         Some reasoning models keep to a schema only while they may reason: such a one is found out and let.
         """
         options: dict[str, float | int] = {"temperature": 0.0, "num_predict": max_tokens, "repeat_penalty": 1.0}
-        request = _Request(_some(messages), options, self._json_needs_thinking, schema)
+        request = _Request(_as_sent(messages), options, self._json_needs_thinking, schema)
         answer = self._whole(request, stop)
         if "{" in answer or "[" in answer or request.think or "thinking" not in self._clear().capabilities:
             return answer
@@ -123,7 +123,11 @@ class OllamaChat:
     def warm_up(self, messages: Sequence[Message], stop: Event) -> None:
         """Load the model and have it read `messages`; with none it is only loaded."""
         # One token, not none: for some versions 0 means "no limit".
-        request = _Request(messages, {"num_predict": 1, "repeat_penalty": _REPEAT_PENALTY, "temperature": 0.0}, False)
+        request = _Request(
+            [_one_as_sent(message) for message in messages],
+            {"num_predict": 1, "repeat_penalty": _REPEAT_PENALTY, "temperature": 0.0},
+            False,
+        )
         try:
             for _ in self._attempt(request, stop):
                 pass
@@ -201,7 +205,7 @@ class OllamaChat:
     def _ask(self, call: Call, model: PulledModel, request: _Request) -> "Iterator[ChatResponse]":
         return call.client().chat(
             model=model.name,
-            messages=[_as_sent(message) for message in request.messages],
+            messages=request.messages,
             stream=True,
             format=None if request.schema is None else dict(request.schema),
             options={"num_ctx": self._num_ctx, **request.options},
@@ -248,22 +252,29 @@ class OllamaChat:
         return self._thinking and "thinking" in self._clear().capabilities
 
 
-def _some(messages: Sequence[Message]) -> Sequence[Message]:
-    if not messages:
-        raise ValueError("a prompt without messages would only load the model")
-    return messages
-
-
 def _reasons_unmarked(model: PulledModel) -> bool:
     return "thinking" not in model.capabilities and may_reason_unmarked(model.name)
 
 
-def _as_sent(message: Message) -> dict[str, object]:
-    sent: dict[str, object] = {"role": message.role.value, "content": message.content}
+def _as_sent(messages: Sequence[Message]) -> list[dict[str, object]]:
+    if not messages:
+        raise ValueError("a prompt without messages would only load the model")
+    return [_one_as_sent(message) for message in messages]
+
+
+def _one_as_sent(message: Message) -> dict[str, object]:
+    sent: dict[str, object] = {"role": message.role.value, "content": encodable(message.content)}
     if message.images:
         # As bytes: the client takes a text for the path of a file and would read that.
-        sent["images"] = [b64decode(image, validate=True) for image in message.images]
+        sent["images"] = [_picture(image) for image in message.images]
     return sent
+
+
+def _picture(image: str) -> bytes:
+    try:
+        return b64decode(image, validate=True)
+    except ValueError:
+        raise UsageError("An attached picture is not in base64.") from None
 
 
 def _done(last: "ChatResponse") -> Done:

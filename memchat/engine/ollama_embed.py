@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from memchat.engine.host import Host
 from memchat.engine.keep_alive import parse_keep_alive
-from memchat.engine.ollama_server import CLEARED_SECONDS, Call, OllamaServer
+from memchat.engine.ollama_server import CLEARED_SECONDS, Call, OllamaServer, encodable
 from memchat.engine.prefixes import EmbeddingFamily, find_family
 from memchat.engine.remote import PulledModel
 from memchat.errors import EngineFailed, MemchatError, ModelMissing
@@ -77,7 +77,7 @@ class OllamaEmbedder:
             return []
         limit = self._limit(prefix)
         dimensions = self.card().dimensions
-        inputs = [prefix + _cut(text, limit) for text in texts]
+        inputs = [prefix + _cut(encodable(text), limit) for text in texts]
         vectors: list[Vector] = []
         for start in range(0, len(inputs), BATCH):
             vectors += self._embed_batch(inputs[start : start + BATCH])

@@ -41,14 +41,12 @@ def in_words(error: BaseException, host: Host, model: str, line: Line) -> Memcha
         return _too_slow(host, line)
     if isinstance(error, Refused):
         return _refused(error.status, error.text, host, model)
-    if isinstance(error, NotOllama | ValueError | httpx.InvalidURL):
+    if isinstance(error, NotOllama | ValueError | httpx.InvalidURL | httpx.DecodingError):
         return _not_ollama(host, str(error) if isinstance(error, NotOllama) else "an unknown shape of answer")
     if isinstance(error, ConnectionError | httpx.ConnectError | httpx.ConnectTimeout):
         return _unreachable(host, str(error))
-    if isinstance(error, httpx.RemoteProtocolError) and "status line" in str(error):
-        return _not_ollama(host, "it does not speak HTTP")
     if isinstance(error, httpx.HTTPError):
-        return EngineFailed("The reply was interrupted: the connection to Ollama broke off. Try again.")
+        return _broken_off(error, host, line)
     return _refused(getattr(error, "status_code", -1), str(getattr(error, "error", error)), host, model)
 
 
@@ -96,6 +94,17 @@ def _unreachable(host: Host, reason: str) -> MemchatError:
         )
     return EngineUnreachable(
         f"Ollama does not answer at {host.url} (proxies are never used): start it there, or {_MEND_HOST}"
+    )
+
+
+def _broken_off(error: httpx.HTTPError, host: Host, line: Line) -> MemchatError:
+    if line.heard:
+        return EngineFailed("The reply was interrupted: the connection to Ollama broke off. Try again.")
+    if isinstance(error, httpx.RemoteProtocolError) and "illegal" in str(error):
+        return _not_ollama(host, "it does not speak HTTP")
+    return EngineFailed(
+        f"{host.url} closed the connection without an answer: Ollama may have crashed (its log says more), "
+        "or something else listens there."
     )
 
 

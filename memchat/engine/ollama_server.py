@@ -185,6 +185,11 @@ class OllamaServer:
             return call.read(method, path, body)
 
 
+def encodable(text: str) -> str:
+    """Return `text` without lone surrogates, which no JSON can carry."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def _similar(models: Sequence[PulledModel], name: str) -> tuple[str, ...]:
     stem = full_name(name).partition(":")[0]
     return tuple(model.name for model in models if full_name(model.name).partition(":")[0] == stem)[:3]
