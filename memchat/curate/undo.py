@@ -66,7 +66,7 @@ def _is_settled(change: Change) -> bool:
 def _belongs(change: Change, newest: Change) -> bool:
     """Tell whether a change is the newest one or was made together with it: a memory and what it superseded."""
     together = (change.at, change.turn, change.cause) == (newest.at, newest.turn, newest.cause)
-    return change is newest or (together and bool(_cluster(change) & _cluster(newest)))
+    return change is newest or (together and _brought(change) is not None and _brought(change) == _brought(newest))
 
 
 def _import_of(newest: Change, changes: list[Change]) -> list[Change]:
@@ -77,9 +77,9 @@ def _import_of(newest: Change, changes: list[Change]) -> list[Change]:
     return [change for change in imported if added.get(change.memory, change.at) == moment]
 
 
-def _cluster(change: Change) -> set[object]:
-    """Return the memories that a change ties together: its own, and the one that superseded it."""
-    return {change.memory, change.after.get("superseded_by")} - {None}
+def _brought(change: Change) -> object:
+    """Return the memory that a change brought: added, or put in the place of another one."""
+    return {"added": change.memory, "superseded": change.after.get("superseded_by")}.get(change.action)
 
 
 def _undone(steps: int, taken: list[Change], note: str = "") -> Undone:
