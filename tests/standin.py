@@ -126,6 +126,11 @@ class StandIn(AbstractContextManager["StandIn"]):
 
     # -- for the routes
 
+    def find(self, name: str) -> StandInModel | None:
+        """The model of that name, with or without its tag."""
+        wanted = name.casefold() if ":" in name else f"{name.casefold()}:latest"
+        return next((model for model in self.models if model.name.casefold() == wanted), None)
+
     def note(self, request: Request) -> None:
         with self._lock:
             self.requests.append(request)

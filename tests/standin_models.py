@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Literal
 
 Body = Mapping[str, object]
@@ -34,6 +35,10 @@ class StandInModel:
     @property
     def is_remote(self) -> bool:
         return bool(self.remote_host or self.remote_model)
+
+    def remote_fields(self) -> dict[str, object]:
+        fields = {"remote_model": self.remote_model, "remote_host": self.remote_host}
+        return {key: value for key, value in fields.items() if value}
 
 
 def embed_model(name: str = "nomic-embed-text:latest", dimensions: int = 768, context: int = 2048) -> StandInModel:
@@ -118,6 +123,10 @@ def hash_vector(text: str, dimensions: int) -> list[float]:
     if norm == 0:
         sums[0] = norm = 1.0
     return [x / norm for x in sums]
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat().replace("+00:00", "Z")
 
 
 def fill_schema(schema: object) -> object:

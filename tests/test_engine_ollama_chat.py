@@ -1,6 +1,7 @@
 """The chat model of an Ollama server: what goes over the wire, what comes back, and how it is stopped."""
 
 import base64
+import socket
 import time
 from threading import Event, Thread, active_count
 from time import monotonic
@@ -158,6 +159,7 @@ def test_a_model_that_keeps_to_a_schema_only_while_reasoning_is_let_reason_from_
         for _ in range(2):
             assert chat.complete_json(ASKED, SCHEMA, max_tokens=50, stop=Event()) == '{"memories": []}'
         assert [body["think"] for body in server.chats] == [False, True, True]
+        assert [body["options"]["num_predict"] for body in server.chats] == [50, 2098, 2098]
 
 
 def test_prose_in_place_of_json_is_handed_on_as_it_is():
@@ -296,6 +298,14 @@ def test_a_warm_up_can_be_stopped():
         assert monotonic() - started < 0.6
         stop.set()
         busy.join(1)
+
+
+def test_stop_ends_the_look_at_a_server_that_hangs_before_any_text():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        chat = OllamaChat(f"127.0.0.1:{listener.getsockname()[1]}", "llama3.2:3b")
+        started = monotonic()
+        assert read(chat, stop=stop_after(0.1)) == ("", "", None)
+        assert monotonic() - started < 0.5
 
 
 def test_a_stop_that_is_set_already_sends_nothing():

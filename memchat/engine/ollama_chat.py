@@ -5,7 +5,7 @@ The same `num_ctx` goes with every call, since another value makes the server lo
 
 from base64 import b64decode
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING, Final
@@ -97,7 +97,7 @@ class OllamaChat:
         if sampling.seed is not None:
             options["seed"] = sampling.seed
         try:
-            yield from self._reply(_Request(_as_sent(messages), options, self._wants_thinking()), stop)
+            yield from self._reply(_Request(_as_sent(messages), options, self._wants_thinking(stop)), stop)
         except Cancelled:
             return
 
@@ -106,15 +106,20 @@ class OllamaChat:
 
         Some reasoning models keep to a schema only while they may reason: such a one is found out and let.
         """
-        options: dict[str, float | int] = {"temperature": 0.0, "num_predict": max_tokens, "repeat_penalty": 1.0}
-        request = _Request(_as_sent(messages), options, self._json_needs_thinking, schema)
+        request = self._json_request(messages, schema, max_tokens, think=self._json_needs_thinking)
         answer = self._whole(request, stop)
-        if "{" in answer or "[" in answer or request.think or "thinking" not in self._clear().capabilities:
+        if "{" in answer or "[" in answer or request.think or "thinking" not in self._clear(stop).capabilities:
             return answer
-        longer = {**options, "num_predict": max_tokens + self._num_ctx // 4}
-        second = self._whole(replace(request, think=True, options=longer), stop)
+        second = self._whole(self._json_request(messages, schema, max_tokens, think=True), stop)
         self._json_needs_thinking = "{" in second
         return second
+
+    def _json_request(
+        self, messages: Sequence[Message], schema: JsonSchema, max_tokens: int, *, think: bool
+    ) -> _Request:
+        room = max_tokens + (self._num_ctx // 4 if think else 0)  # reasoning counts as reply
+        options: dict[str, float | int] = {"temperature": 0.0, "num_predict": room, "repeat_penalty": 1.0}
+        return _Request(_as_sent(messages), options, think, schema)
 
     def count_tokens(self, text: str) -> int:
         """Estimate tokens, erring upwards: the server has no way to count them."""
@@ -159,7 +164,7 @@ class OllamaChat:
             yield Chunk(done=_done(answer.last))
 
     def _attempt(self, request: _Request, stop: Event) -> Generator[Chunk, None, _Answer]:
-        model = self._clear()
+        model = self._clear(stop)
         answer = _Answer(ThinkingSorter(unmarked=self._unmarked or _reasons_unmarked(model)))
         if stop.is_set():
             raise Cancelled("Stopped.")
@@ -237,10 +242,10 @@ class OllamaChat:
 
     # -- what is known of the model
 
-    def _clear(self) -> PulledModel:
+    def _clear(self, stop: Event | None = None) -> PulledModel:
         """Make sure, before any text is sent, that the model is here and chats; remembered for some minutes."""
         if self._cleared is None or monotonic() - self._cleared_at > CLEARED_SECONDS:
-            model = self.server.clear(self.model)
+            model = self.server.clear(self.model, stop)
             if not model.chats:
                 raise ModelMissing(
                     f"The model {model.name} makes vectors and cannot chat: choose another with --model."
@@ -248,8 +253,8 @@ class OllamaChat:
             self._cleared, self._cleared_at = model, monotonic()
         return self._cleared
 
-    def _wants_thinking(self) -> bool:
-        return self._thinking and "thinking" in self._clear().capabilities
+    def _wants_thinking(self, stop: Event) -> bool:
+        return self._thinking and "thinking" in self._clear(stop).capabilities
 
 
 def _reasons_unmarked(model: PulledModel) -> bool:

@@ -137,34 +137,36 @@ class OllamaServer:
         disabled = cloud.get("disabled") if isinstance(cloud, Mapping) else None
         return disabled if isinstance(disabled, bool) else None
 
-    def models(self) -> tuple[PulledModel, ...]:
+    def models(self, stop: Event | None = None) -> tuple[PulledModel, ...]:
         """Return the pulled models, newest first, as the list tells them."""
-        entries = self._read("GET", "/api/tags").get("models")
+        entries = self._read("GET", "/api/tags", stop=stop).get("models")
         found = map(read_tag, entries if isinstance(entries, list) else [])
         return tuple(model for model in found if model is not None)
 
-    def shown(self, model: PulledModel) -> PulledModel:
+    def shown(self, model: PulledModel, stop: Event | None = None) -> PulledModel:
         """Return the model with what only /api/show tells; asks nothing about one that is relayed elsewhere."""
         if model.relayed_to:
             return model  # showing a cloud model makes the server contact the cloud
-        return add_shown(model, self._read("POST", "/api/show", {"model": model.name, "name": model.name}, model.name))
+        asked = {"model": model.name, "name": model.name}  # the second for old servers
+        return add_shown(model, self._read("POST", "/api/show", asked, model.name, stop))
 
-    def clear(self, name: str) -> PulledModel:
+    def clear(self, name: str, stop: Event | None = None) -> PulledModel:
         """Return the model of that name once it is sure that its text stays here, or goes where the user allows.
 
-        Sends no text. Raises ModelMissing for one that is not pulled, PrivacyRefusal for one that is relayed.
+        Sends no text. Raises ModelMissing for one that is not pulled, PrivacyRefusal for one that is relayed,
+        Cancelled when `stop` is set meanwhile.
         """
         if names_cloud(name):
             check_relay(name, CLOUD_HOST, self.allow_remote)
             return PulledModel(name, relayed_to=CLOUD_HOST)
-        models = self.models()
+        models = self.models(stop)
         model = find_model(models, name)
         if model is None:
             from memchat.engine.ollama_errors import model_missing
 
             raise model_missing(name, _similar(models, name))
         check_relay(model.name, model.relayed_to, self.allow_remote)
-        model = self.shown(model)
+        model = self.shown(model, stop)
         check_relay(model.name, model.relayed_to, self.allow_remote)
         return model
 
@@ -178,10 +180,15 @@ class OllamaServer:
         return 0
 
     def _read(
-        self, method: str, path: str, body: Mapping[str, object] | None = None, model: str = ""
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, object] | None = None,
+        model: str = "",
+        stop: Event | None = None,
     ) -> Mapping[str, object]:
         # Fields that give a relay away are what is looked for here, so they must not stop the answer.
-        with self.call(model, relay_allowed=True) as call:
+        with self.call(model, stop=stop, relay_allowed=True) as call:
             return call.read(method, path, body)
 
 
