@@ -202,7 +202,6 @@ def _opened(path: Path, writable: bool) -> apsw.Connection:
 def _configure(connection: apsw.Connection, writable: bool) -> None:
     connection.set_busy_timeout(BUSY_MS)
     connection.create_scalar_function("folded", _folded, -1, deterministic=True)
-    connection.register_fts5_function("matched_phrases", _matched_phrases)
     settings = [f"mmap_size={_MMAP_BYTES}", "foreign_keys=ON", "temp_store=MEMORY"]
     if writable:
         settings += ["secure_delete=ON", "synchronous=FULL", "journal_size_limit=4194304"]
@@ -210,6 +209,9 @@ def _configure(connection: apsw.Connection, writable: bool) -> None:
         connection.execute(f"PRAGMA {setting}").fetchall()
     if writable:
         _make_ours(connection)
+    # Reading the schema first tells damage as what it is: registering alone would blame a missing FTS5 for it.
+    connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+    connection.register_fts5_function("matched_phrases", _matched_phrases)
 
 
 def _make_ours(connection: apsw.Connection) -> None:
