@@ -2,16 +2,54 @@
 
 import json
 import zipfile
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from memchat.curate.import_lines import parse_lines
 from memchat.curate.transcript_queue import clauses, queue_transcript
 from memchat.curate.transcripts import parse_transcript, read_transcript
 from memchat.errors import UsageError
+from memchat.records import Cause, NewMemory, Source
 from memchat.store import Store
 
 NOW = datetime(2026, 6, 1, 12, 0, tzinfo=UTC)
+KEYS = st.sampled_from(
+    [
+        "user",
+        "assistant",
+        "at",
+        "title",
+        "mapping",
+        "message",
+        "author",
+        "role",
+        "content",
+        "parts",
+        "parent",
+        "children",
+        "current_node",
+        "chat_messages",
+        "sender",
+        "text",
+        "created_at",
+        "id",
+        "ref",
+        "superseded_by",
+        "kind",
+        "cues",
+        "source",
+        "evidence",
+        "importance",
+    ]
+)
+
+
+def as_lines(documents):
+    return b"\n".join(json.dumps(document).encode() for document in documents)
 
 
 @pytest.fixture
@@ -230,7 +268,37 @@ def test_a_secret_is_replaced_before_anything_is_written(store):
     assert queue_transcript(store, read(plain({"user": f"My card is {card}.", "assistant": card})), now=NOW).known == 1
 
 
+@pytest.mark.parametrize("at", ["2026-01-01T00:00:00Z", None], ids=["dated", "undated"])
+def test_a_forgotten_exchange_does_not_come_back_with_an_old_transcript(store, tmp_path, at):
+    content = plain({"user": "I keep zanzibarian bees. Do you?", "at": at}, {"user": "hello there"})
+    queue_transcript(store, read(content), now=NOW)
+    queued = store.list_queued(1, NOW)[0]
+    source = Source(queued.turn.session, queued.turn.id, "I keep zanzibarian bees.")
+    memory = store.add_memory(NewMemory("I keep zanzibarian bees.", source=source), cause=Cause.LEARNED, now=NOW)
+    store.erase([memory.id])
+    again = queue_transcript(store, read(content), now=NOW)
+    assert (again.queued, again.known, again.forgotten) == (0, 1, 1)
+    assert b"zanzibarian" not in b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+
+
 def test_a_message_is_taken_apart_into_what_a_forgotten_clause_may_be():
     parts = list(clauses("I live in Oslo. I keep bees, and my cat is called Mo!"))
     assert parts[0] == "I live in Oslo. I keep bees, and my cat is called Mo!"
     assert {"I live in Oslo", "I live in Oslo.", "I keep bees", "my cat is called Mo"} <= set(parts)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=6),
+    max_leaves=12,
+)
+
+
+@given(st.binary(max_size=200) | st.lists(JSON | st.text(), max_size=4).map(as_lines))
+@settings(max_examples=150, deadline=None)
+def test_whatever_a_file_holds_only_our_error_comes_out(content):
+    with suppress(UsageError):
+        parse_transcript(content, "file")
+    with suppress(UsageError):
+        parse_transcript(b"[" + content.replace(b"\n", b",") + b"]", "file")
+    parse_lines(content.splitlines(), NOW)

@@ -253,11 +253,11 @@ def _mode(place: Path) -> int | None:
 
 def _mode_checks(paths: Paths, *, with_db: bool) -> Iterator[Check]:
     wide = [
-        Check("file modes", False, f"others may read {place} (mode {mode:o})", f"chmod {wanted:o} {place}")
+        Check("private files", False, f"others may read {place} (mode {mode:o})", f"chmod {wanted:o} {place}")
         for place, wanted in _private_places(paths, with_db=with_db)
         if (mode := _mode(place)) is not None and mode & 0o077
     ]
-    yield from wide or [Check("file modes", True, "only you can read the files")]
+    yield from wide or [Check("private files", True, "only you can read the files")]
 
 
 def _machine_checks(store: Store | None, paths: Paths, now: datetime) -> Iterator[Check]:
