@@ -12,9 +12,9 @@ class RecallOptions:
     limit: int = 5
     budget_tokens: int = 300
     profile_tokens: int = 300
-    false_alarm: float = 0.05
+    false_alarm: float = 0.1
     floor: float | None = None
-    personal_weight: float = 1.5
+    personal_weight: float = 2.0
     semantic_weight: float = 0.65
     keyword_floor: float = 0.6
     importance_weight: float = 0.1

@@ -5,8 +5,10 @@ people are likely to write in; a language without a list is searched with all it
 """
 
 import re
+from datetime import datetime
 from typing import Final
 
+from memchat.recall.when import MONTHS, names_of_times
 from memchat.text import words
 
 _STOP_WORDS: Final = {
@@ -51,6 +53,8 @@ _STOP_WORDS: Final = {
 }
 STOP_WORDS: Final = {language: frozenset(listed.split()) for language, listed in _STOP_WORDS.items()}
 _ALL_STOP_WORDS: Final = frozenset[str]().union(*STOP_WORDS.values())
+
+_MONTH_NAMES: Final = frozenset(name for names in MONTHS for name in names)
 
 _SELF_WORDS: Final = """i i'd i'll i'm i've me my mine myself we we'd we'll we're we've us our ours ourselves
     yo me mi mí mis mío mía míos mías conmigo nos nosotros nosotras nuestro nuestra nuestros nuestras
@@ -103,6 +107,13 @@ def search_terms(text: str) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys(word for word in kept if word not in _ALL_STOP_WORDS and (len(word) > 1 or word.isdigit()))
     )
+
+
+def search_groups(text: str, now: datetime) -> tuple[tuple[str, ...], ...]:
+    """Return what to look up: for each word or time of `text` the words that may stand for it in a memory."""
+    times = names_of_times(text, now)
+    named = {name for names in times for name in names} | _MONTH_NAMES
+    return (*((term,) for term in search_terms(text) if term not in named), *times)
 
 
 def guess_language(text: str) -> str:

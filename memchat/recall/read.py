@@ -9,7 +9,7 @@ from memchat.recall.calibrate import question_floor
 from memchat.recall.embed import Asked, embed_question
 from memchat.recall.options import RecallOptions
 from memchat.recall.profile import profile_size
-from memchat.recall.query import asks_about_past, guess_language, search_terms, search_texts
+from memchat.recall.query import asks_about_past, guess_language, search_groups, search_texts
 from memchat.recall.search import Found, find
 from memchat.recall.select import Bar, select
 from memchat.recall.weigh import weigh
@@ -56,7 +56,7 @@ def answer(
     """Return what a question with ready vectors recalls; `texts` is the message, and it again with its context."""
     embedded = perf_counter()
     moment = as_of or now
-    found = find(store, asked.vectors, search_terms(texts[-1]))
+    found = find(store, asked.vectors, search_groups(texts[-1], moment))
     memories = {memory.id: memory for memory in store.get_memories([hit.memory for hit in found])}
     if as_of is not None:
         found = _as_of(found, memories, as_of)

@@ -23,23 +23,25 @@ class Found:
     matched: float
 
 
-def find(store: Store, vectors: Sequence[Vector], terms: Sequence[str]) -> list[Found]:
-    """Return current and past memories near any of the vectors (norm 1) or holding any of the terms.
+def find(store: Store, vectors: Sequence[Vector], groups: Sequence[Sequence[str]]) -> list[Found]:
+    """Return current and past memories near any of the vectors (norm 1) or holding a word of any of the groups.
 
     Without vectors only words count. Raises ValueError when the store cannot search with a vector.
     """
     return [
-        *_find(store, vectors, terms, CANDIDATES, past=False),
-        *_find(store, vectors, terms, _PAST_CANDIDATES, past=True),
+        *_find(store, vectors, groups, CANDIDATES, past=False),
+        *_find(store, vectors, groups, _PAST_CANDIDATES, past=True),
     ]
 
 
-def _find(store: Store, vectors: Sequence[Vector], terms: Sequence[str], limit: int, *, past: bool) -> list[Found]:
+def _find(
+    store: Store, vectors: Sequence[Vector], groups: Sequence[Sequence[str]], limit: int, *, past: bool
+) -> list[Found]:
     near = _nearest(hit for vector in vectors for hit in store.search_vectors(vector, limit, past=past))
+    terms = [term for group in groups for term in group]
     worded = {hit.memory: hit for hit in store.search_keywords(terms, limit, past=past)} if terms else {}
     return [
-        _found(memory, past, near.get(memory), worded.get(memory), len(terms))
-        for memory in dict.fromkeys((*near, *worded))
+        _found(memory, past, near.get(memory), worded.get(memory), groups) for memory in dict.fromkeys((*near, *worded))
     ]
 
 
@@ -51,12 +53,14 @@ def _nearest(hits: Iterable[VectorHit]) -> dict[int, VectorHit]:
     return best
 
 
-def _found(memory: int, past: bool, near: VectorHit | None, worded: KeywordHit | None, terms: int) -> Found:
+def _found(
+    memory: int, past: bool, near: VectorHit | None, worded: KeywordHit | None, groups: Sequence[Sequence[str]]
+) -> Found:
     return Found(
         memory,
         past,
         similarity=near.similarity if near else None,
         key_text=near.key_text if near else "",
         bm25=worded.bm25 if worded else 0.0,
-        matched=len(worded.matched) / terms if worded else 0.0,
+        matched=sum(not set(group).isdisjoint(worded.matched) for group in groups) / len(groups) if worded else 0.0,
     )

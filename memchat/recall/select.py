@@ -29,13 +29,35 @@ class Bar:
     profile: Collection[int] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Wording:
+    """What twins have in common: their words without endings, their numbers, and whether something is denied."""
+
+    stems: frozenset[str]
+    numbers: frozenset[str]
+    denies: bool
+
+
 @dataclass(slots=True)
 class _Chosen:
     """What was chosen so far, as it will stand beside the message."""
 
-    memories: list[Memory] = field(default_factory=list)
+    wordings: dict[tuple[int, bool], _Wording] = field(default_factory=dict)
     lines: list[BlockLine] = field(default_factory=list)
     counted: int = 0  # those that count towards the limit
+
+    def add(self, one: Weighed, *, counts: bool) -> None:
+        self.wordings[one.memory.id, one.found.past] = _wording(one.memory.text)
+        self.lines.append(block_line(one))
+        self.counted += counts
+
+    def twin_of(self, one: Weighed, share: float) -> int | None:
+        """Return the chosen memory that says the same; one that is no longer true is no twin of one that is."""
+        wording = _wording(one.memory.text)
+        for (id, past), other in self.wordings.items():
+            if past == one.found.past and _alike(wording, other, share):
+                return id
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +76,7 @@ def select(weighed: Sequence[Weighed], bar: Bar, options: RecallOptions) -> Sele
     for place, one in enumerate(weighed):
         verdict, reason = _judge(one, place, bar, chosen, options)
         if verdict is Verdict.INJECTED:
-            chosen.memories.append(one.memory)
-            chosen.lines.append(block_line(one))
-            chosen.counted += one.memory.id not in bar.profile
+            chosen.add(one, counts=one.memory.id not in bar.profile)
         judged.append(_candidate(one, verdict, reason))
     block = memory_block(chosen.lines)
     return Selection(tuple(judged), block, estimate_tokens(block))
@@ -78,10 +98,7 @@ def block_line(one: Weighed) -> BlockLine:
 
 def are_twins(a: str, b: str, share: float) -> bool:
     """Tell whether two texts say the same: `share` of their words in common, and the same numbers and negations."""
-    first, second = _stems(a), _stems(b)
-    if not first or not second or _marks(a) != _marks(b):
-        return False
-    return 2 * len(first & second) / (len(first) + len(second)) >= share
+    return _alike(_wording(a), _wording(b), share)
 
 
 def _judge(one: Weighed, place: int, bar: Bar, chosen: _Chosen, options: RecallOptions) -> tuple[Verdict, str]:
@@ -92,9 +109,9 @@ def _judge(one: Weighed, place: int, bar: Bar, chosen: _Chosen, options: RecallO
         return Verdict.SUPERSEDED, f"{_ended(one.memory)}, and the question is not about the past"
     if not passes(one, bar):
         return Verdict.BELOW_FLOOR, _below(one, bar)
-    twin = next((memory for memory in chosen.memories if _same(memory, one.memory, options)), None)
+    twin = chosen.twin_of(one, options.duplicate_similarity)
     if twin is not None:
-        return Verdict.NEAR_DUPLICATE, f"it says the same as {twin.id}, which is chosen already"
+        return Verdict.NEAR_DUPLICATE, f"it says the same as {twin}, which is chosen already"
     if not in_profile and chosen.counted >= options.limit:
         return Verdict.BEYOND_K, f"{options.limit} better ones are recalled already"
     needed = estimate_tokens(memory_block([*chosen.lines, block_line(one)]))
@@ -145,15 +162,14 @@ def _admitted(one: Weighed, bar: Bar, in_profile: bool) -> str:
     return f"{reason}; repeated from the profile" if in_profile else reason
 
 
-def _same(chosen: Memory, other: Memory, options: RecallOptions) -> bool:
-    return chosen.state is other.state and are_twins(chosen.text, other.text, options.duplicate_similarity)
-
-
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(term.removesuffix("s") for term in search_terms(text))
-
-
-def _marks(text: str) -> tuple[frozenset[str], bool]:
+def _wording(text: str) -> _Wording:
     found = words(text)
+    stems = frozenset(term.removesuffix("s") for term in search_terms(text))
     numbers = frozenset(word for word in found if any(map(str.isdigit, word)))
-    return numbers, any(word in _NEGATIONS for word in found)
+    return _Wording(stems, numbers, not _NEGATIONS.isdisjoint(found))
+
+
+def _alike(a: _Wording, b: _Wording, share: float) -> bool:
+    if not a.stems or not b.stems or a.numbers != b.numbers or a.denies != b.denies:
+        return False
+    return 2 * len(a.stems & b.stems) / (len(a.stems) + len(b.stems)) >= share
