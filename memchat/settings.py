@@ -110,13 +110,13 @@ SETTINGS: Final = (
     ),
     _share(
         "recall.false_alarm",
-        0.05,
+        0.1,
         "Share of unrelated questions that may pass the floor; the floor is measured for each embedding model.",
     ),
     _share("recall.floor", None, "A fixed similarity floor in place of the measured one.", -1.0, 1.0),
     _share(
         "recall.personal_weight",
-        1.5,
+        2.0,
         "How much lower the floor is for a question about your own life than for one about the world.",
         0.0,
         10.0,
