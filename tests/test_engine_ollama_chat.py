@@ -253,7 +253,7 @@ def test_stop_closes_the_connection_at_once_and_the_reply_ends_without_done(repl
         chat.card()
         stop, started = stop_after(0.2), monotonic()
         _, _, done = read(chat, stop=stop)
-        assert monotonic() - started < 0.4
+        assert monotonic() - started < 1.0
         assert done is None
         deadline = monotonic() + 1
         while not server.left and monotonic() < deadline:
@@ -271,7 +271,7 @@ def test_stop_ends_a_wait_for_other_requests_of_the_model():
             time.sleep(0.005)
         started = monotonic()
         assert read(chat, stop=stop_after(0.2))[2] is None
-        assert monotonic() - started < 0.5
+        assert monotonic() - started < 1.0
         first_stop.set()
         first.join(1)
         assert not first.is_alive()
@@ -283,7 +283,7 @@ def test_a_stopped_json_answer_raises_cancelled():
         started = monotonic()
         with pytest.raises(Cancelled):
             chat.complete_json(ASKED, SCHEMA, max_tokens=50, stop=stop_after(0.1))
-        assert monotonic() - started < 0.6
+        assert monotonic() - started < 1.0
 
 
 def test_a_warm_up_can_be_stopped():
@@ -295,7 +295,7 @@ def test_a_warm_up_can_be_stopped():
             time.sleep(0.005)
         started = monotonic()
         chat.warm_up(ASKED, stop_after(0.1))
-        assert monotonic() - started < 0.6
+        assert monotonic() - started < 1.0
         stop.set()
         busy.join(1)
 
@@ -305,7 +305,7 @@ def test_stop_ends_the_look_at_a_server_that_hangs_before_any_text():
         chat = OllamaChat(f"127.0.0.1:{listener.getsockname()[1]}", "llama3.2:3b")
         started = monotonic()
         assert read(chat, stop=stop_after(0.1)) == ("", "", None)
-        assert monotonic() - started < 0.5
+        assert monotonic() - started < 1.0
 
 
 def test_a_stop_that_is_set_already_sends_nothing():
@@ -343,11 +343,11 @@ def test_no_thread_is_left_after_a_reply():
 
 
 def test_a_slow_reader_is_not_taken_for_a_silent_server():
-    with StandIn(replies=["one two three"]) as server:
-        reply = OllamaChat(server.url, "llama3.2:3b", idle_seconds=0.1).stream(ASKED, Sampling(), Event())
+    with StandIn(replies=[Reply("one" + " more" * 11, pause=0.1)]) as server:
+        reply = OllamaChat(server.url, "llama3.2:3b", idle_seconds=0.6).stream(ASKED, Sampling(), Event())
         assert next(reply).text == "one"
-        time.sleep(0.4)
-        assert "".join(chunk.text for chunk in reply) == " two three"
+        time.sleep(1.0)
+        assert "".join(chunk.text for chunk in reply) == " more" * 11
 
 
 def test_a_model_with_a_small_window_is_known_by_its_card():

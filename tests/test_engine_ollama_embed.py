@@ -7,10 +7,10 @@ import pytest
 
 from memchat.engine.ollama_embed import OllamaEmbedder
 from memchat.engine.prefixes import FAMILIES, find_family, language_note
-from memchat.errors import EngineFailed, ModelMissing, PromptTooLong, UsageError
+from memchat.errors import EngineFailed, ModelMissing, PrivacyRefusal, PromptTooLong, UsageError
 from memchat.text import estimate_tokens
 from tests.standin import Failure, StandIn
-from tests.standin_models import StandInModel, embed_model, hash_vector
+from tests.standin_models import StandInModel, embed_model, hash_vector, remote_stub
 
 
 @pytest.mark.parametrize(
@@ -191,6 +191,19 @@ def test_a_server_that_cannot_embed_with_a_model_says_which_to_take():
 def test_a_missing_embedder_names_the_pull():
     with StandIn(["llama3.2:3b"]) as server, pytest.raises(ModelMissing, match="ollama pull nomic-embed-text"):
         OllamaEmbedder(server.url).embed_documents(["x"])
+
+
+def test_an_embedder_that_turns_remote_later_is_noticed_after_a_failure():
+    with StandIn() as server:
+        embedder = OllamaEmbedder(server.url)
+        embedder.embed_queries(["x"])
+        server.switches.everywhere = Failure(503, "server busy")
+        with pytest.raises(EngineFailed, match="busy"):
+            embedder.embed_queries(["x"])
+        server.switches.everywhere = None
+        server.models = [remote_stub("nomic-embed-text:latest")]
+        with pytest.raises(PrivacyRefusal):
+            embedder.embed_queries(["x"])
 
 
 def test_a_bad_keep_alive_is_refused_when_the_embedder_is_built():

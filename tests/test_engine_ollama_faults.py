@@ -121,22 +121,25 @@ def test_a_broken_json_answer_is_an_error_and_not_half_an_answer():
 
 
 @pytest.mark.parametrize(
-    ("reply", "words"),
-    [(Reply("x", first_token=math.inf), "did not begin"), (Reply("one two", ends="hang"), "fell silent")],
+    ("reply", "limits", "words"),
+    [
+        (Reply("x", first_token=math.inf), (0.3, 30), "did not begin"),
+        (Reply("one two", ends="hang"), (30, 0.3), "fell silent"),
+    ],
     ids=["never answers", "falls silent"],
 )
-def test_silence_has_a_limit_before_and_within_a_reply(reply, words):
+def test_silence_has_a_limit_of_its_own_before_and_within_a_reply(reply, limits, words):
     with StandIn(replies=[reply]) as server:
         started = monotonic()
-        _, error = read(server.url, first_token_seconds=0.3, idle_seconds=0.2)
-        assert monotonic() - started < 1.5
+        _, error = read(server.url, first_token_seconds=limits[0], idle_seconds=limits[1])
+        assert monotonic() - started < 3
     assert isinstance(error, EngineFailed)
     assert words in error.sentence
 
 
 def test_a_slow_first_token_within_the_limit_is_waited_for_beyond_the_idle_limit():
-    with StandIn(replies=[Reply("late", first_token=0.5)]) as server:
-        assert read(server.url, first_token_seconds=5, idle_seconds=0.2)[1] is None
+    with StandIn(replies=[Reply("late", first_token=0.8)]) as server:
+        assert read(server.url, first_token_seconds=9, idle_seconds=0.5)[1] is None
 
 
 def test_a_server_that_is_not_there_is_named_with_what_to_do():
@@ -152,7 +155,7 @@ def test_a_server_that_is_not_there_is_named_with_what_to_do():
             act()
     started = monotonic()
     state = probe(url)
-    assert monotonic() - started < 0.1
+    assert monotonic() - started < 0.5
     assert not state.running
     assert "ollama serve" in state.problem
 

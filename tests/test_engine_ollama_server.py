@@ -168,4 +168,4 @@ def test_a_pull_can_be_stopped():
         started = monotonic()
         with pytest.raises(Cancelled):
             list(pull(OllamaServer(server.url), "nomic-embed-text", stop_after(0.1)))
-        assert monotonic() - started < 0.6
+        assert monotonic() - started < 1.0

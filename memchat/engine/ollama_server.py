@@ -165,7 +165,6 @@ class OllamaServer:
             from memchat.engine.ollama_errors import model_missing
 
             raise model_missing(name, _similar(models, name))
-        check_relay(model.name, model.relayed_to, self.allow_remote)
         model = self.shown(model, stop)
         check_relay(model.name, model.relayed_to, self.allow_remote)
         return model
