@@ -88,9 +88,9 @@ SETTINGS: Final = (
     _text("chat.keep_alive", "30m", "How long Ollama keeps the models loaded after the last message."),
     _text(
         "chat.thinking",
-        "hide",
-        "What to do with the reasoning of thinking models.",
-        choices=("hide", "dim", "show", "off"),
+        "off",
+        "Whether thinking models reason before they answer, and how that is shown; off is the quickest.",
+        choices=("off", "hide", "dim", "show"),
     ),
     _flag("chat.summarise", True, "Sum up the turns that leave the context window, when idle."),
     _flag("chat.titles", True, "Give sessions a title, when idle."),

@@ -11,12 +11,13 @@ from memchat.chat.private import Typed, separate
 from memchat.chat.standing import Profile
 from memchat.chat.window import Exchange, Window
 from memchat.engine import ChatModel, Embedder
-from memchat.errors import EngineError, PromptTooLong, UsageError
+from memchat.errors import MemchatError, PromptTooLong, UsageError
 from memchat.learn import explicit_request, store_explicit
 from memchat.prompts import user_message
 from memchat.recall import RecallOptions, recall
 from memchat.records import Done, Memory, Message, Recall, Role, Sampling, Session, Turn
 from memchat.store import Store
+from memchat.text import estimate_tokens
 
 _REPLY_MARGIN = 64  # tokens kept free for role marks and the template's own text
 
@@ -44,7 +45,9 @@ class _Draft:
     reply: str = ""
     done: Done | None = None
     first_token: float = 0.0
-    used: int = 0
+    used: int = 0  # tokens of the prompt
+    size: int = 0  # tokens of the context window
+    model: str = ""
     shown_later: str = ""  # the message as the following turns see it: without what was recalled for it
 
 
@@ -71,6 +74,7 @@ class Chat:
         self.recall_options = recall_options
         self.mode = mode
         self.session = session
+        self.learning = True
         self.last: TurnResult | None = None
         self._model = model
         self._embedder = embedder
@@ -98,10 +102,10 @@ class Chat:
         yield from self._open(draft)
         draft.recall = self._recall(draft)
         yield Recalled(draft.recall)
-        prompt = yield from self._prompt(draft, attachments)
         try:
+            prompt = yield from self._prompt(draft, attachments)
             yield from self._stream(draft, prompt, stop)
-        except EngineError:
+        except MemchatError:
             self._close(draft)
             raise
         yield Finished(self._close(draft))
@@ -188,13 +192,15 @@ class Chat:
 
     def _prompt(self, draft: _Draft, attachments: Sequence[Attachment]) -> Generator[TurnEvent, None, list[Message]]:
         assert draft.recall is not None
+        draft.model = self.model.card().model
         window = self._get_window()
         note = self.profile().correction(self.store) if self.store is not None else ""
         material = [(a.name, a.content) for a in attachments]
         newest = user_message(draft.typed.spoken, block=draft.recall.block, attachments=material, note=note)
         draft.shown_later = user_message(draft.typed.spoken, attachments=material).content
         fixed = self._count(self._system()) + self._count(newest.content)
-        left = window.fit(self._context_size() - self.options.sampling.max_tokens - _REPLY_MARGIN - fixed)
+        draft.size = self._context_size()
+        left = window.fit(draft.size - self.options.sampling.max_tokens - _REPLY_MARGIN - fixed)
         if left:
             yield Notice(f"The conversation is long: the oldest {left} turns are out of the model's sight now.")
         draft.used = fixed + window.tokens()
@@ -204,6 +210,9 @@ class Chat:
         for attempt in (1, 2):
             try:
                 for chunk in self.model.stream(prompt, self.options.sampling, stop):
+                    if chunk.restart and draft.reply:
+                        draft.reply = ""
+                        yield Notice("That was the model's reasoning; its answer follows.")
                     if (chunk.text or chunk.thinking) and not draft.first_token:
                         draft.first_token = perf_counter()
                     if chunk.thinking and self.options.show_thinking:
@@ -224,13 +233,12 @@ class Chat:
         assert draft.recall is not None
         interrupted = draft.done is None
         queued = False
-        model = self.model.card().model
         if draft.turn is not None and self.store is not None:
-            queued = not interrupted and draft.typed.kept.strip() != ""
+            queued = self.learning and not interrupted
             self.store.complete_turn(
                 draft.turn.id,
                 reply=draft.reply,
-                model=model,
+                model=draft.model,
                 interrupted=interrupted,
                 learn=queued,
                 recall=draft.recall,
@@ -239,10 +247,10 @@ class Chat:
         if draft.reply:
             turn = draft.turn.id if draft.turn else None
             self._get_window().add(Exchange(turn, draft.shown_later, draft.reply))
-        self.last = self._result(draft, model, interrupted, queued)
+        self.last = self._result(draft, interrupted, queued)
         return self.last
 
-    def _result(self, draft: _Draft, model: str, interrupted: bool, queued: bool) -> TurnResult:
+    def _result(self, draft: _Draft, interrupted: bool, queued: bool) -> TurnResult:
         assert draft.recall is not None
         ended = perf_counter()
         timings = {
@@ -257,13 +265,13 @@ class Chat:
             reply=draft.reply,
             interrupted=interrupted,
             recall=draft.recall,
-            model=model,
+            model=draft.model,
             saved=draft.saved,
             queued=queued,
             done=draft.done,
             timings_ms=timings,
-            context_used=draft.used + self._count(draft.reply),
-            context_size=self._context_size(),
+            context_used=draft.used + estimate_tokens(draft.reply),
+            context_size=draft.size,
         )
 
     # -- pieces of the prompt

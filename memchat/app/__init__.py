@@ -1,0 +1,149 @@
+"""The composition root: the only place that builds the objects and hands them on."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Self
+
+from memchat.app.engines import Engines
+from memchat.chat import Chat, ChatOptions, Mode
+from memchat.engine import ChatModel, Embedder
+from memchat.errors import NotFound, StoreError
+from memchat.learn import Learner
+from memchat.paths import Paths, locate
+from memchat.recall import RecallOptions
+from memchat.records import EmbedderCard, Sampling, Session
+from memchat.settings import Settings, Value, load_settings
+from memchat.store import Store
+
+
+def utc_now() -> datetime:
+    """Return the time as memchat keeps it."""
+    return datetime.now(UTC)
+
+
+class App:
+    """One run of the program. Everything is opened at first use, since most commands need little of it."""
+
+    def __init__(self, settings: Settings, paths: Paths, clock: Callable[[], datetime] = utc_now) -> None:
+        self.settings = settings
+        self.paths = paths
+        self.clock = clock
+        self.engines = Engines(settings, paths.models, self._recorded_embedder)
+        self.why_no_memory: str | None = None
+        self._store: Store | None = None
+        self._learner: Learner | None = None
+
+    @classmethod
+    def build(cls, config: str | None, overrides: Mapping[str, Value], *, use_file: bool = True) -> Self:
+        """Read the settings and say where things lie; raises ConfigError."""
+        path = locate(config=config).config if use_file else None
+        settings = load_settings(path).with_values(overrides, "option")
+        return cls(settings, locate(settings.text("db"), config))
+
+    @property
+    def has_store(self) -> bool:
+        """Tell whether the memory file is open."""
+        return self._store is not None
+
+    @property
+    def user(self) -> str:
+        """Whose memories this run reads and writes."""
+        return self.settings.text("user") or "default"
+
+    @property
+    def store(self) -> Store:
+        """The memory file of the main thread; raises StoreError when it cannot be used."""
+        if self._store is None:
+            self._store = self.open_store()
+        return self._store
+
+    def open_store(self) -> Store:
+        """Open another connection, for another thread."""
+        return Store.open(self.paths.db, self.user, now=self.clock())
+
+    def chat_model(self) -> ChatModel:
+        """Return the chat model, loading it at the first call."""
+        return self.engines.chat()
+
+    def embedder(self) -> Embedder | None:
+        """Return the file's embedder, or None when it is not to be had."""
+        return self.engines.embedder()
+
+    def change_setting(self, key: str, value: Value) -> None:
+        """Set a value for this run only."""
+        self.settings = self.settings.with_values({key: value}, "this run")
+
+    def open_chat(self, *, mode: Mode = Mode.NORMAL, continue_: bool = False, resume: int | None = None) -> Chat:
+        """Begin or go on with a conversation. A memory file that cannot be used leaves a chat without memory."""
+        store = self._store_or_none() if resume is None and not continue_ else self.store
+        session = self._session(store, continue_, resume)
+        return Chat(
+            store,
+            self.chat_model,
+            self.embedder,
+            self._chat_options(),
+            RecallOptions.of(self.settings),
+            clock=self.clock,
+            mode=mode,
+            session=session,
+        )
+
+    def learner(self) -> Learner:
+        """Return the worker that learns in the background; the caller starts it."""
+        if self._learner is None:
+            self._learner = Learner(
+                self.open_store, self.chat_model, self.embedder, LearnOptions.of(self.settings), clock=self.clock
+            )
+        return self._learner
+
+    def close(self) -> None:
+        """Stop the worker, free the models, close the file; may be called twice."""
+        if self._learner is not None:
+            self._learner.close()
+        self.engines.close()
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+    def _store_or_none(self) -> Store | None:
+        try:
+            return self.store
+        except StoreError as error:
+            self.why_no_memory = error.sentence
+            return None
+
+    def _session(self, store: Store | None, continue_: bool, resume: int | None) -> Session | None:
+        if store is None:
+            return None
+        if resume is not None:
+            return store.get_session(resume)
+        if continue_:
+            session = store.find_latest_session()
+            if session is None:
+                raise NotFound("There is no conversation to go on with yet.")
+            return session
+        return None
+
+    def _chat_options(self) -> ChatOptions:
+        settings = self.settings
+        seed = settings["chat.seed"]
+        return ChatOptions(
+            num_ctx=settings.whole("chat.num_ctx"),
+            sampling=Sampling(
+                temperature=settings.number("chat.temperature"),
+                top_p=settings.number("chat.top_p"),
+                seed=seed if isinstance(seed, int) else None,
+                max_tokens=settings.whole("chat.max_reply_tokens"),
+            ),
+            system_prompt=settings.text("chat.system_prompt"),
+            show_thinking=settings.text("chat.thinking") in ("dim", "show"),
+        )
+
+    def _recorded_embedder(self) -> EmbedderCard | None:
+        if not self.paths.db.exists():
+            return None
+        try:  # a connection of its own, since any thread may be the first to need an embedder
+            with Store.open(self.paths.db, self.user, read_only=True) as store:
+                return store.embedder()
+        except StoreError:
+            return None

@@ -1,0 +1,106 @@
+"""What one command has at hand: the app, built at first use, and where results and messages go."""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+import typer
+
+from memchat.app import App
+from memchat.errors import UsageError
+from memchat.settings import Value, find_setting, parse_value
+from memchat.store import Store
+from memchat.text import clean
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+class Invocation:
+    """One run of the program with its global options."""
+
+    def __init__(self, config: str | None, overrides: Mapping[str, str | None]) -> None:
+        self.config = config
+        self._overrides = overrides
+        self._app: App | None = None
+
+    @property
+    def app(self) -> App:
+        """The composed program; reads the config at first use and raises ConfigError when it is wrong."""
+        if self._app is None:
+            self._app = App.build(self.config, self._checked_overrides())
+        return self._app
+
+    @property
+    def store(self) -> Store:
+        """The memory file of this run; what it has to say about itself goes to stderr once."""
+        first = not self.app.has_store
+        store = self.app.store
+        if first:
+            for notice in store.notices:
+                tell(notice)
+        return store
+
+    def argument(self, words: Sequence[str]) -> str:
+        """Return the words of an argument as one text; a lone `-` reads stdin."""
+        if list(words) == ["-"]:
+            return "" if sys.stdin is None else sys.stdin.buffer.read().decode("utf-8", "replace")
+        return " ".join(words)
+
+    def use_defaults(self) -> None:
+        """Go on without the config file, for the command that says what is wrong with it."""
+        self._app = App.build(None, self._checked_overrides(), use_file=False)
+
+    def close(self) -> None:
+        """Close what was opened."""
+        if self._app is not None:
+            self._app.close()
+
+    def _checked_overrides(self) -> dict[str, Value]:
+        given = {key: value for key, value in self._overrides.items() if value is not None}
+        return {key: parse_value(find_setting(key), value) for key, value in given.items()}
+
+
+def on_terminal() -> bool:
+    """Tell whether a person sits at both ends, so that asking makes sense."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def confirm(question: str) -> bool:
+    """Ask the person; False where nobody sits there or the answer is not yes."""
+    if not on_terminal():
+        return False
+    sys.stderr.write(clean(question) + " [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def parse_moment(text: str | None, option: str, *, end_of_day: bool = False) -> datetime | None:
+    """Read a local date or time in ISO form; a bare date means its beginning, or its end with `end_of_day`."""
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        local = moment if moment.tzinfo else moment.astimezone()
+        bare = len(text.strip()) <= len("2026-11-30")
+        return (local + timedelta(days=1) if bare and end_of_day else local).astimezone(UTC)
+    except (ValueError, OverflowError, OSError):
+        raise UsageError(f"{option} takes a date such as 2026-03-31, not {text!r}.") from None
+
+
+def print_json(document: object) -> None:
+    """Print one JSON document."""
+    sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+    sys.stdout.flush()
+
+
+def print_line(text: str) -> None:
+    """Print one line of a result, free of control characters."""
+    sys.stdout.write(clean(text) + "\n")
+
+
+def tell(text: str) -> None:
+    """Say something beside the result, on stderr."""
+    sys.stderr.write(clean(text) + "\n")
+    sys.stderr.flush()

@@ -1,0 +1,96 @@
+"""`learn`: finish what waits, learn from a transcript, write missing cues."""
+
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memchat.cli.invocation import Invocation, JsonFlag, print_json, print_line, tell
+from memchat.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from memchat.app.learning import Outcome
+
+
+def register(program: typer.Typer) -> None:
+    """Add the command to the program."""
+    program.command("learn")(learn)
+
+
+def learn(
+    context: typer.Context,
+    file: Annotated[
+        Path | None, typer.Option(help="A transcript, or a ChatGPT or Claude export.", metavar="TRANSCRIPT")
+    ] = None,
+    cues: Annotated[bool, typer.Option("--cues", help="Write the questions that memories lack.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be learnt.")] = False,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out exchanges that are wrong.")] = False,
+    json_: JsonFlag = False,
+) -> None:
+    """Finish what waits to be learnt, or learn from a transcript.
+
+    Example: memchat learn --file conversations.json --dry-run
+    """
+    from memchat.app.learning import Outcome, dry, finish, write_cues  # late: most commands learn nothing
+
+    run: Invocation = context.obj
+    if dry_run:
+        with progress_bar("reading") as bar:
+            outcome = dry(run.app, file, Event(), bar.update, skip_bad=skip_bad)
+        _report(run, outcome, json_, "would be learnt")
+        return
+    queued = _queue(run, file, skip_bad) if file is not None else {}
+    outcome = Outcome()
+    if not cues or file is not None:
+        with progress_bar("learning") as bar:
+            outcome = finish(run.app, Event(), bar.update)
+    written = 0
+    if cues:
+        with progress_bar("writing questions") as bar:
+            written = write_cues(run.app, Event(), bar.update)
+    _report(run, outcome, json_, "learnt", {"cues": written} | queued)
+
+
+def _queue(run: Invocation, file: Path, skip_bad: bool) -> dict[str, object]:
+    from memchat.curate.transcript_queue import queue_transcript
+    from memchat.curate.transcripts import read_transcript
+
+    transcript = read_transcript(file.expanduser(), skip_bad=skip_bad)
+    zone = run.app.clock().astimezone().strftime("%z")
+    queued = queue_transcript(run.store, transcript, now=run.app.clock(), zone=zone)
+    tell(f"{queued.queued} exchanges to learn from; {queued.known} were known, {queued.forgotten} held back.")
+    return {"queued": queued.queued, "known": queued.known, "held_back": queued.forgotten}
+
+
+def _report(
+    run: Invocation, outcome: "Outcome", json_: bool, verb: str, extra: dict[str, object] | None = None
+) -> None:
+    left = run.store.count_queued()
+    if json_:
+        from memchat.wire import memory_json, plain
+
+        print_json(
+            {
+                "turns": outcome.turns,
+                "learned": len(outcome.added),
+                "restated": len(outcome.restated),
+                "superseded": len(outcome.superseded),
+                "proposed": len(outcome.proposed),
+                "dropped": plain(outcome.dropped),
+                "left": left,
+                "ids": [memory.id for memory in outcome.added],
+                "memories": [memory_json(memory) for memory in (*outcome.added, *outcome.proposed)],
+            }
+            | (extra or {})
+        )
+        return
+    for memory in outcome.added:
+        print_line(f"+ {f'#{memory.id} ' if memory.id else ''}{memory.text}")
+    for memory in outcome.superseded:
+        print_line(f"- #{memory.id} {memory.text}")
+    for memory in outcome.proposed:
+        print_line(f"? #{memory.id} {memory.text}  (memchat pending approve {memory.id})")
+    print_line(f"{len(outcome.added)} {verb} from {outcome.turns} exchanges; {left} wait.")
+    if extra and extra.get("cues"):
+        print_line(f"Wrote questions for {extra['cues']} memories.")

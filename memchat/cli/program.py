@@ -1,0 +1,77 @@
+"""The program's commands in one tree, with the options that stand before every command."""
+
+from typing import Annotated
+
+import typer
+
+from memchat import __version__
+from memchat.cli import files, health, learning, memories, recalling, sessions, talking
+from memchat.cli.invocation import Invocation
+
+_HELP = """A chat assistant with a long-term memory that never leaves this machine.
+
+Without a command it starts the chat.
+
+Example: memchat remember "I moved to Berlin in March."
+"""
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"memchat {__version__}")
+        raise typer.Exit
+
+
+def build() -> typer.Typer:
+    """Return the whole command tree."""
+    program = typer.Typer(
+        name="memchat",
+        help=_HELP,
+        invoke_without_command=True,
+        rich_markup_mode=None,  # plain help: importing rich would be half of its time
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    program.callback()(_options)
+    for module in (talking, memories, recalling, learning, files, sessions, health):
+        module.register(program)
+    return program
+
+
+def _options(
+    context: typer.Context,
+    db: Annotated[str | None, typer.Option(envvar="MEMCHAT_DB", help="The memory file.", metavar="PATH")] = None,
+    config: Annotated[
+        str | None, typer.Option(envvar="MEMCHAT_CONFIG", help="The config file.", metavar="PATH")
+    ] = None,
+    user: Annotated[
+        str | None, typer.Option(envvar="MEMCHAT_USER", help="Whose memories to use.", metavar="NAME")
+    ] = None,
+    engine: Annotated[
+        str | None, typer.Option(envvar="MEMCHAT_ENGINE", help="auto, ollama or embedded.", metavar="ENGINE")
+    ] = None,
+    host: Annotated[
+        str | None, typer.Option(envvar="MEMCHAT_HOST", help="Where Ollama listens.", metavar="URL")
+    ] = None,
+    model: Annotated[str | None, typer.Option(envvar="MEMCHAT_MODEL", help="The chat model.", metavar="NAME")] = None,
+    embed_model: Annotated[
+        str | None, typer.Option(envvar="MEMCHAT_EMBED_MODEL", help="The embedding model.", metavar="NAME")
+    ] = None,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    context.obj = Invocation(
+        config=config,
+        overrides={
+            "db": db,
+            "user": user,
+            "engine": engine,
+            "host": host,
+            "model": model,
+            "embed_model": embed_model,
+        },
+    )
+    context.call_on_close(context.obj.close)
+    if context.invoked_subcommand is None:
+        talking.start_chat(context.obj)
