@@ -63,6 +63,10 @@ def test_spread_reaches_from_0_to_1():
     assert ranking.spread([]) == []
 
 
+def test_small_differences_are_not_stretched_to_the_full():
+    assert ranking.spread([0.30, 0.28], least_range=0.2) == pytest.approx([1.0, 0.9])
+
+
 def test_one_accidental_word_counts_less_than_the_whole_question():
     assert ranking.keyword_scores([4.0, 4.0, 0.0], [1.0, 0.25, 0.0]) == pytest.approx([1.0, 0.25, 0.0])
     assert ranking.keyword_scores([0.0], [0.0]) == [0.0]

@@ -158,17 +158,21 @@ def _not_a_candidate(store: Store, memory: Memory, given: Recall, as_of: datetim
 
 def _would_admit(candidate: Candidate, given: Recall, options: RecallOptions) -> str:
     """Name the smallest change of a setting, or of the memory, that would let the candidate in."""
-    if candidate.verdict is Verdict.BELOW_FLOOR:
-        return _lower_floor(candidate, given)
-    changes = {
-        Verdict.INJECTED: "",
-        Verdict.IN_PROFILE: "nothing: the model has it already",
-        Verdict.SUPERSEDED: "a question about the past, or an --as-of before it was replaced",
-        Verdict.NEAR_DUPLICATE: "nothing: its twin is recalled; merge the two, or raise recall.duplicate_similarity",
-        Verdict.OVER_BUDGET: f"recall.budget_tokens = {max(options.budget_tokens, given.tokens) + _size(candidate)}",
-        Verdict.BEYOND_K: f"recall.limit = {_place(candidate, given)}",
-    }
-    return changes[candidate.verdict]
+    match candidate.verdict:
+        case Verdict.IN_PROFILE:
+            return "nothing: the model has it already"
+        case Verdict.SUPERSEDED:
+            return "a question about the past, or an --as-of before it was replaced"
+        case Verdict.BELOW_FLOOR:
+            return _lower_floor(candidate, given)
+        case Verdict.NEAR_DUPLICATE:
+            return "nothing: its twin is recalled; merge the two, or raise recall.duplicate_similarity"
+        case Verdict.OVER_BUDGET:
+            return f"recall.budget_tokens = {max(options.budget_tokens, given.tokens) + _size(candidate)}"
+        case Verdict.BEYOND_K:
+            return f"recall.limit = {_place(candidate, given)}"
+        case _:
+            return ""
 
 
 def _size(candidate: Candidate) -> int:

@@ -27,10 +27,15 @@ def decay(age_days: float, half_life_days: float | None, least: float = 0.0) -> 
     return max(least, min(1.0, math.exp2(-age_days / half_life_days)))
 
 
-def spread(values: Sequence[float]) -> list[float]:
-    """Return `values` moved and stretched to 0-1; all 1 when they are equal."""
+def spread(values: Sequence[float], least_range: float = 0.0) -> list[float]:
+    """Return `values` moved and stretched so that the best is 1 and the worst 0.
+
+    When they lie closer together than `least_range`, they are stretched only as if they filled it: the small
+    differences among few candidates must not look like large ones.
+    """
     low, high = min(values, default=0.0), max(values, default=0.0)
-    return [(value - low) / (high - low) if high > low else 1.0 for value in values]
+    width = max(high - low, least_range)
+    return [1 - (high - value) / width if width > 0 else 1.0 for value in values]
 
 
 def keyword_scores(bm25: Sequence[float], shares: Sequence[float]) -> list[float]:

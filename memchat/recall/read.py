@@ -62,7 +62,7 @@ def answer(
         found = _as_of(found, memories, as_of)
     searched = perf_counter()
     bar = _bar(asked, texts, options, profile)
-    selection = select(weigh(found, memories, options, moment), bar, options)
+    selection = select(weigh(found, memories, options, moment, _noise(asked)), bar, options)
     ended = perf_counter()
     return Recall(
         query=texts[0],
@@ -77,6 +77,10 @@ def answer(
         timings_ms=_timings(started or embedded, embedded, searched, ended),
         keywords_only=asked.why_not,
     )
+
+
+def _noise(asked: Asked) -> float:
+    return asked.calibration.noise_deviation if asked.calibration else 0.0
 
 
 def _bar(asked: Asked, texts: Sequence[str], options: RecallOptions, profile: Sequence[ProfileEntry]) -> Bar:

@@ -14,6 +14,7 @@ from memchat.text import fold
 _LASTING: Final = frozenset({Kind.IDENTITY, Kind.CONSTRAINT, Kind.RELATIONSHIP})  # age takes nothing from these
 _PASSING: Final = frozenset({Kind.EVENT, Kind.TASK})
 _SECONDS_A_DAY: Final = 86400.0
+_DEVIATIONS: Final = 3.0  # of the noise, over which similarities are spread at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +31,16 @@ class Weighed:
 
 
 def weigh(
-    found: Sequence[Found], memories: Mapping[int, Memory], options: RecallOptions, now: datetime
+    found: Sequence[Found], memories: Mapping[int, Memory], options: RecallOptions, now: datetime, noise: float = 0.0
 ) -> list[Weighed]:
-    """Return the candidates best first; a newer memory of the same subject and attribute goes before an older one."""
+    """Return the candidates best first; a newer memory of the same subject and attribute goes before an older one.
+
+    `noise` is the deviation of unrelated similarities: candidates within a few of it are hardly told apart by meaning.
+    """
     known = [hit for hit in found if hit.memory in memories]
     weighed = [
         _weighed(memories[hit.memory], hit, scores, options, now)
-        for hit, scores in zip(known, _scores(known, options), strict=True)
+        for hit, scores in zip(known, _scores(known, options, noise), strict=True)
     ]
     weighed.sort(key=lambda one: (-one.score, -one.memory.id))
     return _newest_of_slot_first(weighed)
@@ -54,19 +58,23 @@ def age_days(memory: Memory, now: datetime) -> float:
     return max(0.0, (now - memory.last_seen_at).total_seconds() / _SECONDS_A_DAY)
 
 
-def _scores(found: Sequence[Found], options: RecallOptions) -> list[tuple[float, float]]:
+def _scores(found: Sequence[Found], options: RecallOptions, noise: float) -> list[tuple[float, float]]:
     """Return each candidate's keyword score and relevance; without any similarity words alone are relevance."""
     by_meaning = any(hit.similarity is not None for hit in found)
     weight = options.semantic_weight if by_meaning else 0.0
     words = ranking.keyword_scores([hit.bm25 for hit in found], [hit.matched for hit in found])
-    return [(word, ranking.fuse(meaning, word, weight)) for meaning, word in zip(_meanings(found), words, strict=True)]
+    return [
+        (word, ranking.fuse(meaning, word, weight))
+        for meaning, word in zip(_meanings(found, noise), words, strict=True)
+    ]
 
 
-def _meanings(found: Sequence[Found]) -> list[float]:
+def _meanings(found: Sequence[Found], noise: float) -> list[float]:
     """Spread the similarities over 0-1; what only words found is at most as near as the farthest of the others."""
     known = [hit.similarity for hit in found if hit.similarity is not None]
     farthest = min(known, default=0.0)
-    return ranking.spread([farthest if hit.similarity is None else hit.similarity for hit in found])
+    similarities = [farthest if hit.similarity is None else hit.similarity for hit in found]
+    return ranking.spread(similarities, _DEVIATIONS * noise)
 
 
 def _weighed(memory: Memory, hit: Found, scores: tuple[float, float], options: RecallOptions, now: datetime) -> Weighed:
