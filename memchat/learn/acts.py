@@ -1,0 +1,286 @@
+"""What the user does with each sentence: states something of themself, wishes something for good, asks, requests, …
+
+Only statements and lasting wishes can teach anything; every other clause is passed over with a named reason.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Final
+
+from memchat.learn.dates import absolute_dates
+from memchat.learn.language import guess_language
+from memchat.learn.lexicon import phrases, phrases_of, skeleton
+from memchat.learn.mask import is_hypothetical, is_text_task
+from memchat.learn.secrets import has_redaction
+from memchat.learn.spans import HOLE, Span, split_clauses, split_sentences
+from memchat.learn.trim import trim_clause
+from memchat.text import has_unspaced_script
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A clause: `quote` as typed, `text` without empty openings, `dropped` why it teaches nothing."""
+
+    quote: str
+    text: str
+    language: str
+    dropped: str | None = None
+    standing: bool = False  # a wish for every future answer
+    introduced: bool = False  # follows "about me:" and the like, so fragments count as statements
+
+
+def read_clauses(masked: str, *, explicit: bool = False) -> list[Clause]:
+    """Return every clause of a masked message in order, the droppable ones with their reason.
+
+    `explicit` (the user asks to have it remembered) lets through what would otherwise lack a first person.
+    """
+    language = guess_language(masked.replace(HOLE, " "))
+    clauses: list[Clause] = []
+    introduced = False
+    for sentence in split_sentences(masked):
+        local = guess_language(sentence.of(masked)) if len(sentence.of(masked)) > 25 else language
+        for clause in _read_sentence(masked, sentence, local, explicit):
+            introduced = introduced or clause.introduced
+            clauses.append(replace(clause, introduced=introduced))
+    return [_about_user(clause, explicit) for clause in _joined(clauses)]
+
+
+def _about_user(clause: Clause, explicit: bool) -> Clause:
+    if clause.dropped is not None or explicit or speaks_of_self(clause) or clause.standing:
+        return clause
+    return replace(clause, dropped="not about the user")
+
+
+def _read_sentence(masked: str, sentence: Span, language: str, explicit: bool) -> list[Clause]:
+    whole = sentence.of(masked)
+    if has_redaction(whole):
+        return [Clause(whole, whole, language, "secret")]
+    parts = split_clauses(masked, sentence, language)
+    if _asks(whole, language):
+        parts = _before_question(masked, sentence, language)
+        if not parts:
+            return [Clause(whole, whole, language, "question")]
+    return [_read_clause(part.of(masked), language, explicit) for part in parts]
+
+
+def _read_clause(quote: str, language: str, explicit: bool) -> Clause:
+    trimmed = trim_clause(quote, language)
+    clause = Clause(quote, trimmed.text, language, introduced=trimmed.introduces)
+    reason = _why_not(clause, explicit)
+    if reason == "request" and is_standing(clause.text):
+        return replace(clause, standing=True)
+    return replace(clause, dropped=reason)
+
+
+def _why_not(clause: Clause, explicit: bool) -> str | None:
+    """Return the reason why a clause teaches nothing, None when it may."""
+    text, language = clause.text, clause.language
+    if HOLE in clause.quote:
+        return "not the user's words"
+    if is_small_talk(text):
+        return "small talk"
+    if is_text_task(text) or is_hypothetical(text):
+        return "hypothesis" if is_hypothetical(text) else "task on a text"
+    if _starts_request(text, language):
+        return "request"
+    if text in phrases("speech.once"):
+        return "only this once"
+    if text in phrases("speech.speaks_of_user"):
+        return "not the user's words"
+    if is_reported(text, language):
+        return "said by others"
+    if explicit:
+        return None
+    if is_momentary(text, language):
+        return "only now"
+    return "the matter at hand" if is_working_matter(text) else None
+
+
+# -- questions and requests
+
+
+def _asks(sentence: str, language: str) -> bool:
+    if sentence.rstrip("\"'”’»)]」』 ")[-1:] in ("?", "？", "؟") or "¿" in sentence:
+        return True
+    if language in ("ja", "zh", "ko", "tr"):
+        ending = sentence.rstrip("。.!！ ")
+        return any(found.end() == len(ending) for found in phrases_of("speech.question_end", language).find_all(ending))
+    trimmed = trim_clause(sentence, language).text
+    return _begins_question(trimmed, language)
+
+
+def _begins_question(text: str, language: str) -> bool:
+    found = phrases_of("speech.question_start", language).begins(text)
+    if found is None:
+        return False
+    # "When I was twelve we moved": after the question word the subject comes at once, so it is no question.
+    rest = text[found.end() :].lstrip()
+    if language == "en" and re.match(r"(?:i|we|my|our)\b", skeleton(rest)):
+        return (
+            re.match(r"(?:am|is|are|was|were|do|did|can|could|will|would|should|shall|may|must|might)$", found[0])
+            is not None
+        )
+    if language in ("es", "fr", "pt", "it"):
+        typed = text[: found.end()].lower()
+        return typed != skeleton(typed) or phrases("speech.question_words_with_accent").begins(found[0]) is None
+    return True
+
+
+def _before_question(masked: str, sentence: Span, language: str) -> list[Span]:
+    """Return the statement that leads up to a question: "I'm vegan, what can I cook?" has one."""
+    whole = sentence.of(masked)
+    for joint in re.finditer(r"[,;:，；：、،]\s*|\s[-–—]+\s|\s(?=(?:and|so|but|und|y|et|e) )", whole):
+        rest = re.sub(r"^(?:and|so|but|und|also|y|et|e|ma|mais|pero|so that)\s+", "", whole[joint.end() :])
+        head = whole[: joint.start()]
+        if not _begins_question(rest, language) and not (language in ("zh", "ja", "ko") and len(head) > 4):
+            continue
+        if _begins_question(trim_clause(head, language).text, language) or is_hypothetical(head):
+            return []
+        if phrases_of("speech.first_person", language).find(head) is None:
+            return []
+        return [Span(sentence.start, sentence.start + joint.start())]
+    return []
+
+
+def _starts_request(text: str, language: str) -> bool:
+    if any(found.end() >= len(text.rstrip("。.!！ ")) for found in phrases("speech.request_end").find_all(text)):
+        return True
+    for code in dict.fromkeys((language, "en")):
+        found = phrases_of("speech.request_start", code).begins(text)
+        if found is not None and not (language != "en" and code == "en" and len(found[0]) < 5):
+            return True
+    return False
+
+
+def is_standing(text: str) -> bool:
+    """Tell whether a request is a lasting wish for the form of answers, not one for the next reply."""
+    return text in phrases("speech.standing") and text not in phrases("speech.once")
+
+
+# -- what is not said of the user, or not for long
+
+
+def is_reported(text: str, language: str) -> bool:
+    """Tell whether a clause passes on what others say or what stands somewhere, without the user as its subject."""
+    found = phrases("speech.reported").find(text)
+    if found is None:
+        return False
+    own = phrases_of("speech.subject", language).begins(text) is not None
+    return not own or found[0] in phrases("speech.hearsay")
+
+
+def is_momentary(text: str, language: str) -> bool:
+    """Tell whether a clause holds only now: what one does this minute, how one feels, the weather."""
+    if _is_standing_fact(text):
+        return False
+    if phrases_of("moment.moment", language).find(text):
+        return True
+    happened = phrases_of("moment.happened", language).find(text) is not None
+    if phrases_of("moment.today", language).find(text) and not happened:
+        return True
+    if language == "en" and phrases("moment.progress_now").begins(text):
+        return phrases("moment.lasting_progress").find(text) is None
+    count = len(re.findall(r"\w+", text))
+    short = len(text) <= 14 if has_unspaced_script(text) else count <= 8
+    return short and not happened and _feels(text, language)
+
+
+def _is_standing_fact(text: str) -> bool:
+    return text in phrases("speech.standing") or text in phrases("speech.habit")
+
+
+def _feels(text: str, language: str) -> bool:
+    found = phrases_of("moment.feeling", language).find(text)
+    if found is None:
+        return False
+    head = skeleton(text)[: found.start()]
+    return has_unspaced_script(text) or len(re.findall(r"\w+", head)) <= 4
+
+
+# Where the speaker is named in every sentence, a clause without them is about something else.
+_NAMES_SPEAKER: Final = frozenset(("en", "de", "fr", "nl", "sv", "da", "ru", "uk"))
+
+
+def speaks_of_self(clause: Clause) -> bool:
+    """Tell whether a clause can be about the user: in the first person, a date of theirs, or said to introduce them."""
+    if clause.introduced or clause.language not in _NAMES_SPEAKER:
+        return True
+    if phrases_of("speech.first_person", clause.language).find(clause.text):
+        return True
+    if clause.text in phrases("wishes.accepts"):
+        return True
+    dated = absolute_dates(clause.text, _ANY_DAY, clause.language).text != clause.text
+    return dated and clause.text in phrases("moment.scheduled")
+
+
+_ANY_DAY: Final = date(2026, 1, 1)
+_CODE_LIKE: Final = re.compile(
+    r"\w\(\)|\w\(\w|::|->|=>|==|!=|[\w)]\s?=\s?[\w(\"']|\\\w|[{}<>]|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*\(|\^\w|[Σ∑∫√≤≥≠∈∞±]|"
+    r"\b0x[0-9a-f]+|\w\.(?:py|js|ts|java|cpp|rs|go|json|csv|html|sql|log|yml|yaml|toml|sh)\b|[\w.-]+@[\w.-]+\.\w+|https?://|"
+    r"\b(?:\w*Error|\w*Exception|stack trace|traceback|segfault|null pointer|stdout|stderr|localhost|npm|pip install)\b"
+)
+
+
+def is_working_matter(text: str) -> bool:
+    """Tell whether a clause is about code, formulas or an error in front of the user, and states no limit."""
+    return _CODE_LIKE.search(text) is not None and text not in phrases("people.limit")
+
+
+def is_small_talk(text: str) -> bool:
+    """Tell whether nothing is left of a clause when greetings, thanks and nods are taken out."""
+    rest = phrases("moment.small_talk_run")._compiled.sub(" ", skeleton(text))
+    rest = phrases("moment.small_talk")._compiled.sub(" ", rest)
+    return re.search(r"\w", rest) is None
+
+
+# -- fragments that belong to the clause before
+
+
+def _joined(clauses: list[Clause]) -> list[Clause]:
+    """Return the clauses with explanations, times and "she …" sentences joined to the statement they belong to."""
+    joined: list[Clause] = []
+    for clause in clauses:
+        before = joined[-1] if joined and joined[-1].dropped is None else None
+        if before is None or clause.dropped is not None or not _belongs_before(clause, before):
+            joined.append(clause)
+            continue
+        text = _join(before.text, clause)
+        if len(text) > 160:
+            joined.append(clause)
+        else:
+            joined[-1] = replace(before, quote=f"{before.quote} {clause.quote}", text=text)
+    return joined
+
+
+def _belongs_before(clause: Clause, before: Clause) -> bool:
+    count = len(re.findall(r"\w+", clause.text))
+    if clause.text in phrases("wishes.clarifies"):
+        return count <= 7
+    if before.standing and count <= 8 and not clause.standing:
+        return clause.text in phrases("speech.negation")  # the reason of a wish: "… I can't think in miles."
+    accepted = phrases("wishes.accepts").begins(clause.text)
+    if accepted is not None and len(clause.text) - accepted.end() < 4:
+        return True
+    if count <= 6 and re.match(r"(?:at |um |a las |à |alle |om |kl |o |в )?\d", skeleton(clause.text)):
+        return True
+    own = phrases_of("speech.first_person", clause.language).find(clause.text)
+    return own is None and _starts_with_pronoun(clause)
+
+
+def _starts_with_pronoun(clause: Clause) -> bool:
+    return phrases_of("speech.pronoun", clause.language).begins(clause.text) is not None
+
+
+def _join(before: str, clause: Clause) -> str:
+    head = before.rstrip(" .!。")
+    found = phrases("wishes.clarifies").find(clause.text)
+    if found is not None:
+        rest = (clause.text[: found.start()] + clause.text[found.end() :]).strip(" ,.;:-–—。，")
+        return f"{head} ({rest[:1].lower()}{rest[1:]})." if rest else before
+    if phrases("wishes.accepts").begins(clause.text) or (before[-1:] in ".!" and clause.text[:1].isupper()):
+        return f"{before.rstrip(' !')}{'' if before.endswith('.') else '.'} {clause.text}"
+    if clause.text[:1].isdigit() or not _starts_with_pronoun(clause):
+        return f"{head}, {clause.text}"
+    space = "" if has_unspaced_script(before) else " "
+    return f"{before.rstrip()}{space}{clause.text}"

@@ -1,0 +1,75 @@
+"""A rough guess of a text's language: enough to choose tables by, never a reason to refuse anything."""
+
+import re
+from collections import Counter
+from functools import cache
+from typing import Final
+
+from memchat.learn.lexicon import skeleton, word_table
+
+_SCRIPTS: Final = (
+    ("ja", re.compile("[\u3040-\u30ff]")),
+    ("ko", re.compile("[\uac00-\ud7af\u1100-\u11ff]")),
+    ("zh", re.compile("[\u3400-\u9fff]")),
+    ("th", re.compile("[\u0e00-\u0e7f]")),
+    ("hi", re.compile("[\u0900-\u097f]")),
+    ("bn", re.compile("[\u0980-\u09ff]")),
+    ("ta", re.compile("[\u0b80-\u0bff]")),
+    ("he", re.compile("[\u0590-\u05ff]")),
+    ("fa", re.compile("[پچژگ]|\\b(?:است|هستم|دارم|می‌?\\w+م)\\b")),
+    ("ar", re.compile("[\u0600-\u06ff]")),
+    ("el", re.compile("[\u0370-\u03ff]")),
+    ("uk", re.compile("[іїєґІЇЄҐ]")),
+    ("ru", re.compile("[\u0400-\u04ff]")),
+)
+_WORDS: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]*)?")
+
+
+def guess_language(text: str) -> str:
+    """Return the ISO 639-1 code of the likeliest language, "en" when nothing speaks for another."""
+    letters = len(re.findall(r"[^\W\d_]", text))
+    for code, pattern in _SCRIPTS:
+        if letters and len(pattern.findall(text)) * 5 >= letters:
+            return code
+    if re.search("[پچژگ]", text):
+        return "fa"
+    found = Counter(word for typed in _WORDS.findall(skeleton(text)) for word in _parts(typed))
+    lowered = text.lower()
+    scores = {code: _score(code, found) + _marks(code, lowered) for code in word_table("languages")}
+    best = max(scores, key=lambda code: scores[code])
+    return best if scores[best] > scores["en"] else "en"
+
+
+def _parts(word: str) -> tuple[str, ...]:
+    head, apostrophe, _ = word.partition("'")
+    return (word, head + apostrophe) if apostrophe else (word,)
+
+
+def _score(code: str, found: Counter[str]) -> float:
+    """Return the share of the words that this language claims; a word of many languages says little."""
+    shares = _shares()
+    return sum(shares[word] * count for word, count in found.items() if word in _vocabulary(code))
+
+
+def _marks(code: str, lowered: str) -> float:
+    letters = word_table("languages")[code].get("letters", "")
+    return 0.7 * min(3, sum(1 for letter in lowered if letter in letters))
+
+
+@cache
+def _vocabulary(code: str) -> frozenset[str]:
+    common = word_table("languages")[code]["words"].split()
+    words = set(common)
+    for name in ("first_person", "negation"):
+        row = word_table("speech")[name].get(code, "")
+        words.update(skeleton(phrase) for phrase in row.split("|") if phrase and "*" not in phrase)
+    dates = word_table("dates").get(code, {})
+    for key in ("days", "weekdays", "months", "units", "numbers"):
+        words.update(_WORDS.findall(skeleton(dates.get(key, ""))))
+    return frozenset(word for word in words if len(word) > 1 or word in common)
+
+
+@cache
+def _shares() -> dict[str, float]:
+    counts = Counter(word for code in word_table("languages") for word in _vocabulary(code))
+    return {word: 1 / count for word, count in counts.items()}

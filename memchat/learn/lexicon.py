@@ -1,0 +1,118 @@
+"""Finding words and phrases of many languages in a text without moving its characters."""
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Iterator
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import Final
+
+from memchat.text import has_unspaced_script
+
+_PLAIN: Final = {"’": "'", "‘": "'", "ʼ": "'", "´": "'", "`": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-"}
+_ARABIC: Final = {"أ": "ا", "إ": "ا", "آ": "ا", "ى": "ي", "ة": "ه"}
+_HANGUL: Final = re.compile("[\uac00-\ud7af]")
+
+
+class _Skeletons(dict[int, str]):
+    """Character to comparison form, always one character for one, worked out when first met."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        plain = _PLAIN.get(character) or _ARABIC.get(character) or _without_accent(character)
+        self[code] = plain if len(plain) == 1 else character
+        return self[code]
+
+
+def _without_accent(character: str) -> str:
+    # Beyond Latin, Greek and Cyrillic a mark changes the letter itself (が is not か), so it stays.
+    if ord(character) < 0x0530 or 0x1E00 <= ord(character) < 0x2000:
+        parts = unicodedata.normalize("NFD", character)
+        character = "".join(part for part in parts if not unicodedata.combining(part)) or character
+    return character.lower()
+
+
+_SKELETONS: Final = _Skeletons()
+
+
+def skeleton(text: str) -> str:
+    """Return `text` lower-cased and without accents, character for character, so that positions stay."""
+    return text.translate(_SKELETONS)
+
+
+class Phrases:
+    """A set of phrases, compiled when first used; the notation is told at the top of the files in `words`."""
+
+    def __init__(self, rows: Iterable[str]) -> None:
+        self._rows = tuple(rows)
+
+    @cached_property
+    def pattern(self) -> str:
+        """The regular expression that finds the longest phrase in a skeleton."""
+        phrases = {skeleton(phrase.strip()) for row in self._rows for phrase in row.split("|") if phrase.strip()}
+        if not phrases:
+            return r"(?!)"  # an empty alternative would match everywhere
+        groups: dict[str, list[str]] = {}
+        for phrase in sorted(phrases, key=lambda phrase: (-len(phrase), phrase)):
+            before, body = _to_pattern(phrase)
+            groups.setdefault(before, []).append(body)
+        return "(?:" + "|".join(f"{before}(?:{'|'.join(bodies)})" for before, bodies in groups.items()) + ")"
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile(self.pattern)
+
+    def find(self, text: str, start: int = 0) -> re.Match[str] | None:
+        """Return the first match in `text` from `start` on."""
+        return self._compiled.search(skeleton(text), start)
+
+    def find_all(self, text: str) -> Iterator[re.Match[str]]:
+        """Yield every match."""
+        return self._compiled.finditer(skeleton(text))
+
+    def begins(self, text: str, start: int = 0) -> re.Match[str] | None:
+        """Return the match that stands at `start`."""
+        return self._compiled.match(skeleton(text), start)
+
+    def __contains__(self, text: str) -> bool:
+        return self.find(text) is not None
+
+
+@cache
+def phrases(name: str) -> Phrases:
+    """Return the phrases of all languages under "file.section" of the word files."""
+    return Phrases(_section(name).values())
+
+
+@cache
+def phrases_of(name: str, language: str) -> Phrases:
+    """Return the phrases of one language under "file.section"; finds nothing where there are none."""
+    section = _section(name)
+    return Phrases([section.get(language, ""), section.get("xx", "")])
+
+
+@cache
+def word_table(file: str) -> dict[str, dict[str, str]]:
+    """Return a file of `words` as it stands there: section, language or key, text."""
+    text = files("memchat.learn").joinpath("words", f"{file}.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def _section(name: str) -> dict[str, str]:
+    file, _, section = name.partition(".")
+    return word_table(file)[section]
+
+
+def _to_pattern(phrase: str) -> tuple[str, str]:
+    """Return what must stand before a phrase and the pattern of the phrase itself."""
+    open_start, open_end = phrase.startswith("*"), phrase.endswith("*")
+    inner = phrase.strip("*")
+    body = r"[\s-]+".join(r"\S+(?:\s+\S+){0,2}?" if word == "*" else re.escape(word) for word in inner.split())
+    if has_unspaced_script(inner):
+        return "", body
+    if _HANGUL.search(inner):
+        return r"(?<!\w)", body  # particles are joined to the word
+    # Arabic and Hebrew write "and" as a prefix of the word.
+    before = "" if open_start else r"(?<!\w)(?:[وו](?=[\u0590-\u06ff]))?"
+    return before, body + (r"\w*" if open_end else r"(?!\w)")

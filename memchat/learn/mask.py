@@ -1,0 +1,244 @@
+"""What of a message is not the user speaking for themself: code, quotes, pasted blocks, tasks on a text, fiction.
+
+`mask` keeps every position: what is taken out is filled with `HOLE`, so a quote found in the masked text is a quote
+from what the user said.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from memchat.learn.language import guess_language
+from memchat.learn.lexicon import phrases, phrases_of
+from memchat.learn.spans import HOLE, Span, split_sentences
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """A message with holes, and why they are there."""
+
+    text: str
+    reasons: tuple[str, ...]
+
+
+def mask(text: str) -> Masked:
+    """Return `text` with everything that is not the user's own statement or wish filled with `HOLE`."""
+    held = list(text)
+    reasons: list[str] = []
+    for find in (_blocks, _quotations, _tasks):
+        for start, end, reason in find("".join(held)):
+            held[start:end] = [c if c in "\n" else HOLE for c in held[start:end]]
+            reasons.append(reason)
+    return Masked("".join(held), tuple(dict.fromkeys(reasons)))
+
+
+def opens_fiction(text: str) -> bool:
+    """Tell whether a message starts a game, a role or a story that later messages go on with."""
+    return any(_is_fiction(sentence.of(text)) for sentence in split_sentences(text))
+
+
+def closes_fiction(text: str) -> bool:
+    """Tell whether a message ends a game or a role."""
+    return text in phrases("speech.fiction_end")
+
+
+_Hole = tuple[int, int, str]
+
+# -- blocks: fences, cited lines, mails, logs, forms
+
+_FENCE: Final = re.compile(r"(?:^|(?<=\s))(`{3,}|~{3,}).*?(?:\1|\Z)", re.S)
+_INLINE: Final = re.compile(r"`[^`\n]{1,300}`|\$\$.+?\$\$|\$[^$\n]*[\\^_{=][^$\n]*\$", re.S)
+_CITED: Final = re.compile(r"^[ \t]*>.*$", re.M)
+_CITED_MAIL: Final = re.compile(r"^(?:[^\n]{4,90}:|-{2,} ?[^\n]{4,60})$", re.M)
+_RULE: Final = re.compile(r"^[ \t]*(?:-{3,}|={3,}|\*{3,}|_{3,}|#{5,})[ \t]*$", re.M)
+_HEADER: Final = re.compile(r"^([^\W\d_][\w-]{0,12})\s?[:：] ?\S.*$", re.M)
+_LOG: Final = re.compile(
+    r"^(?:"
+    + "|".join(
+        (
+            r".*\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?\b.*",  # a time stamp
+            r"\[?\d\d:\d\d:\d\d[\].,].*",
+            r".*\b(?:WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL|INFO|CRITICAL)\b[:\s\]].*",
+            r"Traceback \(most recent.*|[ \t]+File \".*|[ \t]+at [\w.$<>]+\(.*|\w*(?:Error|Exception):.*",
+            r"[\w.-]+@[\w.-]+:[~/].*|[$%#] \w.*|(?:\S+=\S+\s+){2,}.*",  # shells, key=value
+            r"[{<\[(][^a-z\n]{0,3}.*[}>\])];?,?|.*[;{}]\s*|\s*[\w.]+\(.*\)\s*",  # code and markup
+            r"(?:export|import|def|class|function|var|let|const|SELECT|INSERT|UPDATE|sudo|pip|npm|git|docker)"
+            r" .*[=({/:_-].*",
+        )
+    )
+    + ")$",
+    re.M,
+)
+_FORM: Final = re.compile(r"(?:^[ \t•*-]*[^\W\d_][^\n:：]{0,30}[:：][ \t]*\S[^\n]*(?:\n|\Z)){2,}", re.M)
+
+
+def _blocks(text: str) -> Iterator[_Hole]:
+    for pattern, reason in ((_FENCE, "code"), (_CITED, "quotation"), (_LOG, "log")):
+        yield from ((found.start(), found.end(), reason) for found in pattern.finditer(text) if found.group().strip())
+    for found in _INLINE.finditer(text):
+        # `vim` is a name; a command or a formula is not something the user says of themself.
+        if len(found.group().split()) > 1 or not re.fullmatch(r"`[\w.+#-]{1,24}`", found.group()):
+            yield found.start(), found.end(), "code"
+    for line in _CITED_MAIL.finditer(text):
+        if line.group() in phrases("blocks.cited"):
+            yield line.start(), len(text), "mail"
+    yield from _ruled(text)
+    yield from _letters(text)
+    for found in _FORM.finditer(text):
+        if text[: found.start()].rstrip() not in phrases("wishes.introduces_self"):
+            yield found.start(), found.end(), "form"
+
+
+def _ruled(text: str) -> Iterator[_Hole]:
+    """Between two rules, or after a single one, stands pasted matter."""
+    rules = list(_RULE.finditer(text))
+    for first, second in zip(rules[::2], rules[1::2], strict=False):
+        yield first.start(), second.end(), "pasted"
+    if len(rules) % 2:
+        yield rules[-1].start(), len(text), "pasted"
+
+
+def _letters(text: str) -> Iterator[_Hole]:
+    headers = [line for line in _HEADER.finditer(text) if phrases("blocks.header").begins(line[1])]
+    if len(headers) >= 2 and text[headers[0].end() : headers[1].start()].strip() == "":
+        yield headers[0].start(), len(text), "mail"
+    for line in re.finditer(r"^[ \t]*\S.*$", text, re.M):
+        start = line.start() + len(line.group()) - len(line.group().lstrip())
+        greeting = phrases("blocks.greeting").begins(text, start)
+        addressed = greeting and re.match(r"[^\n,，:]{0,50}[,，:、]", text[greeting.end() :])
+        if greeting and addressed and phrases("blocks.sign_off").find(text, greeting.end()):
+            yield start, len(text), "mail"
+            return
+
+
+# -- quotations
+
+_QUOTED: Final = re.compile(
+    r"\"(?P<a>[^\"]{2,}?)\"|“(?P<b>[^”]{2,}?)”|„(?P<c>[^“”\"]{2,}?)[“”\"]|«(?P<d>[^»]{2,}?)»|»(?P<e>[^«]{2,}?)«"
+    r"|「(?P<f>[^」]{2,}?)」|『(?P<g>[^』]{2,}?)』|(?<![\w])'(?=\S)(?P<h>[^\n]{2,}?)(?<=\S)'(?!\w)|‘(?P<i>[^’]{2,}?)’(?!\w)"
+)
+_OPEN_QUOTE: Final = re.compile(r"[:：]\s*[\"“„«「『'‘][^\"”“»」』]*\Z")
+
+
+def _quotations(text: str) -> Iterator[_Hole]:
+    for found in _QUOTED.finditer(text):
+        inner = next(group for group in found.groups() if group is not None)
+        if _is_speech(inner, text[: found.start()]):
+            yield found.start(), found.end(), "quotation"
+    unclosed = _OPEN_QUOTE.search(text)
+    if unclosed and unclosed.group().count("'") < 2:
+        yield unclosed.start(), len(text), "quotation"
+
+
+def _is_speech(inner: str, before: str) -> bool:
+    """Tell a quoted statement from a name or a title in quotes."""
+    count = len(re.findall(r"\w+", inner))
+    dense = len(re.findall("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]", inner))
+    if count <= 1 and dense <= 6:
+        return False
+    if re.search(r"[.!?。！？؟।]\s*$", inner) or re.search(r"[:：,，、]\s*$", before):
+        return True
+    if phrases_of("speech.first_person", guess_language(inner)).find(inner):
+        return True
+    if before[-60:] in phrases("speech.reported"):
+        return True
+    capitals = sum(1 for word in re.findall(r"\w+", inner) if word[0].isupper())
+    return dense > 12 or (count > 4 and capitals < count / 2)
+
+
+# -- tasks on a text, fiction, hypotheses
+
+
+def _tasks(text: str) -> Iterator[_Hole]:
+    sentences = split_sentences(text)
+    for place, span in enumerate(sentences):
+        sentence = span.of(text)
+        if _is_fiction(sentence):
+            yield span.start, _end_of_fiction(text, sentences[place:]), "fiction"
+        elif is_text_task(sentence):
+            yield span.start, _end_of_material(text, span), "task on a text"
+            if place and _points_back(text, span):
+                yield 0, span.start, "task on a text"
+        elif is_hypothetical(sentence):
+            ends = sentence.rstrip()[-1:] in "?？؟" or place + 1 == len(sentences)
+            yield span.start, span.end if ends else _end_of_paragraph(text, span), "hypothesis"
+        elif _announces_paste(text, span):
+            yield span.end, len(text), "pasted"
+
+
+def _is_fiction(sentence: str) -> bool:
+    found = phrases("speech.fiction").find(sentence)
+    # "I play the lead in …" is true of the user; a game starts a sentence, or asks the other to play.
+    return found is not None and _lead_in(sentence, found.start()) and sentence not in phrases("speech.fiction_end")
+
+
+def is_text_task(sentence: str) -> bool:
+    """Tell whether a sentence asks for something to be done with a text, or for a text to be made up."""
+    asks = sentence.rstrip()[-1:] in "?？؟:：" or phrases("speech.request_end").find(sentence) is not None
+    for name in ("speech.text_task", "speech.create_task"):
+        for found in phrases(name).find_all(sentence):
+            if _lead_in(sentence, found.start()):
+                return True
+            language = guess_language(sentence)
+            own = phrases_of("speech.first_person", language).find(sentence[: found.start()])
+            if asks and own is None and language != "en":
+                return True
+    return False
+
+
+def is_hypothetical(sentence: str) -> bool:
+    """Tell whether a sentence starts by supposing something."""
+    found = phrases("speech.hypothetical").find(sentence)
+    return found is not None and _lead_in(sentence, found.start())
+
+
+def _lead_in(sentence: str, end: int) -> bool:
+    """Tell whether nothing but polite words stands before `end`."""
+    place = 0
+    while place < end:
+        space = re.match(r"\W+", sentence[place:end])
+        if space:
+            place += space.end()
+            continue
+        found = phrases("speech.polite").begins(sentence, place)
+        if found is None or found.end() > end:
+            return False
+        place = found.end()
+    return True
+
+
+def _end_of_material(text: str, span: Span) -> int:
+    """Return where the text of a task ends: with its quotes or fence if it has any, else with the message."""
+    if HOLE in span.of(text):
+        return span.end
+    rest = text[span.end :]
+    block = re.match(rf"\s*{HOLE}[{HOLE}\s]*", rest)
+    return span.end + block.end() if block else len(text)
+
+
+def _end_of_fiction(text: str, sentences: list[Span]) -> int:
+    for span in sentences:
+        if closes_fiction(span.of(text)):
+            return span.end
+    return len(text)
+
+
+def _end_of_paragraph(text: str, span: Span) -> int:
+    blank = re.search(r"\n\s*\n", text[span.end :])
+    return span.end + blank.start() if blank else len(text)
+
+
+def _points_back(text: str, span: Span) -> bool:
+    """Tell whether a task is about what stands before it: "… Translate that."."""
+    sentence = span.of(text)
+    return text[span.end :].strip() == "" and HOLE not in sentence and sentence in phrases("speech.refers_back")
+
+
+def _announces_paste(text: str, span: Span) -> bool:
+    """Tell whether a question or request about "this" ends its line and more lines follow."""
+    sentence = span.of(text)
+    if not re.match(r"[ \t]*\n\s*\S", text[span.end :]) or sentence in phrases("wishes.introduces_self"):
+        return False
+    asks = sentence[-1:] in "?？؟:：" or phrases("speech.request_start").begins(sentence) is not None
+    return asks and (sentence[-1:] in ":：" or sentence in phrases("blocks.here"))

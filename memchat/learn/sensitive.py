@@ -1,0 +1,42 @@
+"""Health: what is never learnt, what only on request, and the limits that always are.
+
+Own diagnoses, treatments and symptoms are learnt only when the user asks for it; those of other people never. A limit
+that answers must respect (an allergy, a diet, access) is no diagnosis and always learnt.
+"""
+
+from memchat.learn.lexicon import phrases, phrases_of
+
+
+def health_of(text: str, language: str) -> str | None:
+    """Return whose health a clause tells of: "own", "other", or None where it tells of nobody's."""
+    if not _tells_of_health(text):
+        return None
+    return "other" if is_about_another(text, language) else "own"
+
+
+def is_limit(text: str) -> bool:
+    """Tell whether a clause states an allergy, a diet, a need of access or another limit that answers must respect."""
+    return text in phrases("people.limit")
+
+
+def without_reason(text: str, language: str) -> str:
+    """Return a limit without the illness given as its reason: "I can't eat sugar because of my diabetes"."""
+    found = phrases_of("people.because", language).find(text)
+    if found is None or not is_limit(text[: found.start()]):
+        return text
+    return text[: found.start()].rstrip(" ,;，、") if _tells_of_health(text[found.start() :]) else text
+
+
+def is_about_another(text: str, language: str) -> bool:
+    """Tell whether somebody else than the user is the subject: "my neighbour …", "she …"."""
+    relation = phrases("people.relation").find(text)
+    third = phrases("people.third_person").find(text)
+    own = phrases("people.own_subject").find(text)
+    other = min((found.start() for found in (relation, third) if found), default=None)
+    if other is None:
+        return False
+    return own is None or other < own.start()
+
+
+def _tells_of_health(text: str) -> bool:
+    return any(text in phrases(name) for name in ("people.illness", "people.symptom", "people.treatment"))
