@@ -162,7 +162,7 @@ class Erase(Part):
             self._mark_forgotten(ids)
         self._erase_exchanges(ids, self._wordings(ids), erasure)
         erasure.counts["log"] += exchanges.clear_quotations(self._db, ids)
-        erasure.counts["vectors"] = vectors.delete_vectors(self._db, keys.key_ids(self._db, ids))
+        erasure.counts["vectors"] = self._delete_vectors(ids)
         keywords.delete_rows(self._db, ids)
         for table, column, name in (
             ("keys", "memory", "keys"),
@@ -172,6 +172,12 @@ class Erase(Part):
         ):
             gone = self._db.write(f"DELETE FROM {table} WHERE {column} {_ALL}", in_list(ids))
             erasure.counts[name] = gone
+
+    def _delete_vectors(self, ids: Collection[int]) -> int:
+        """Delete the vectors of memories; without vec0 only all vectors can go, which are made again later."""
+        if self._db.why_no_vectors is not None:
+            return vectors.wipe(self._db)
+        return vectors.delete_vectors(self._db, keys.key_ids(self._db, ids))
 
     def _mark_forgotten(self, ids: Iterable[int]) -> None:
         """Keep hashes of each wording, its evidence and its slot, so that none of them is learnt again."""
@@ -211,8 +217,8 @@ class Erase(Part):
         sessions = "session IN (SELECT id FROM sessions WHERE user = ?)"
         turns = f"turn IN (SELECT id FROM turns WHERE {sessions})"
         memories = "memory IN (SELECT id FROM memories WHERE user = ?)"
-        erasure.counts["vectors"] = vectors.delete_shelves(self._db, (user, -user), erasure.forgotten)
-        keywords.delete_rows(self._db, erasure.forgotten)
+        erasure.counts["vectors"] = vectors.delete_shelves(self._db, (user, -user))
+        keywords.delete_many(self._db, erasure.forgotten)
         for name, table, condition in (
             ("", "quotations", turns),
             ("log", "recalls", turns),
@@ -246,16 +252,18 @@ class Erase(Part):
     def _search(self, erasure: Erasure, extra_files: Sequence[Path]) -> dict[str, bool]:
         """Return for every file that was read whether an erased byte is still in it."""
         texts = erasure.texts - places.surviving(self._db, erasure.texts)
-        wanted = traces.text_needles(texts) + traces.vector_needles(erasure.vectors) + self._lone_terms(erasure)
-        needles = traces.Needles(wanted)
-        finds = traces.search_store(self._db, needles)
+        wanted = [*self._lone_terms(erasure), *traces.vector_needles(erasure.vectors), *traces.text_needles(texts)]
         files = [*location.backups(self._db.path), *(file for file in extra_files if file.is_file())]
+        size = self._db.path.stat().st_size + sum(file.stat().st_size for file in files)
+        needles = traces.affordable(wanted, size)
+        finds = traces.search_store(self._db, needles)
         finds |= {file.name: traces.search_file(file, needles) for file in files}
         verdicts: dict[traces.Needle, bool] = {}
         for needle in set().union(*finds.values()):
             verdicts[needle] = len(verdicts) >= _MOST_DOUBTS or not self._is_kept(needle)
         found = {name: any(verdicts[needle] for needle in needles) for name, needles in finds.items()}
-        return found | {f"{self._db.path.name} (word index)": self._index_tells(erasure)}
+        found[f"{self._db.path.name} (word index)"] = self._index_tells(erasure)
+        return found | ({f"{len(needles)} of {len(wanted)} texts": False} if len(needles) < len(wanted) else {})
 
     def _is_kept(self, needle: traces.Needle) -> bool:
         """Tell whether found bytes belong to something that was not forgotten."""

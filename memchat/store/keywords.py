@@ -67,6 +67,13 @@ def delete_rows(database: Database, memories: Iterable[int]) -> None:
     database.write("DELETE FROM memories_fts WHERE rowid IN (SELECT value FROM json_each(?))", in_list(memories))
 
 
+def delete_many(database: Database, memories: Iterable[int]) -> None:
+    """Take a user's whole share out of the index: its words are wiped by the merge of `scrub`, not row by row."""
+    database.write("INSERT INTO memories_fts (memories_fts, rank) VALUES ('secure-delete', 0)")
+    delete_rows(database, memories)
+    database.write("INSERT INTO memories_fts (memories_fts, rank) VALUES ('secure-delete', 1)")
+
+
 def known_terms(database: Database, terms: Collection[str]) -> set[str]:
     """Return those of the index's terms that any memory has."""
     _open_vocabulary(database)

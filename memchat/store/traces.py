@@ -1,7 +1,6 @@
-"""Looking for erased words and vectors in raw bytes: many needles at once, in files of any size."""
+"""Looking for erased words and vectors in raw bytes, in files of any size and in bounded time."""
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +13,9 @@ _OVERLAP: Final = 4096  # longer than any needle
 _SHORTEST: Final = 4  # bytes; less is found anywhere by chance
 _PIECE: Final = 100  # characters of a long text that are looked for at one place: a page holds them in one run
 _STRIDE: Final = 1000
-_FEW: Final = 24  # needles up to which a plain search is quicker
-_MOST_PLAIN: Final = 2000  # needles without an anchor that are looked for one by one, spread over all of them
 _WINDOW: Final = 32  # bytes of a vector; more would often cross the end of a page
-# Whole runs of letters, in UTF-8 and in both orders of UTF-16: one inside a needle is a whole run in a file too.
-_ANCHORS: Final = tuple(
-    re.compile(pattern) for pattern in (rb"[A-Za-z]{4,}", rb"(?:[A-Za-z]\x00){4,}", rb"(?:\x00[A-Za-z]){4,}")
-)
+_BUDGET: Final = 12 << 30  # bytes compared in one search, some seconds; above it needles are taken evenly from all
+_FEWEST: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,43 +26,12 @@ class Needle:
     words: str
 
 
-class Needles:
-    """Finds any of many byte strings in a chunk, by an anchor inside each where there is one."""
-
-    def __init__(self, needles: Sequence[Needle]) -> None:
-        self._plain: list[Needle] = []
-        self._anchored: dict[bytes, list[tuple[int, Needle]]] = {}
-        for needle in needles:
-            anchor = _anchor(needle.content) if len(needles) > _FEW else None
-            if anchor is None:
-                self._plain.append(needle)
-            else:
-                self._anchored.setdefault(anchor[0], []).append((anchor[1], needle))
-        self._plain = self._plain[:: max(1, len(self._plain) // _MOST_PLAIN)]
-
-    def found_in(self, chunk: bytes) -> Iterator[Needle]:
-        """Yield the needles that stand in the chunk."""
-        yield from (needle for needle in self._plain if needle.content in chunk)
-        if not self._anchored:
-            return
-        for pattern in _ANCHORS:
-            for run in pattern.finditer(chunk):
-                for offset, needle in self._anchored.get(run[0], ()):
-                    if chunk.startswith(needle.content, max(0, run.start() - offset)):
-                        yield needle
-
-
 def text_needles(texts: Iterable[str]) -> list[Needle]:
-    """Return what to look for: pieces of each text in UTF-8 and UTF-16, and as JSON would write it."""
-    found: dict[bytes, Needle] = {}
-    for text in texts:
-        for piece in _pieces(text):
-            forms = [piece.encode("utf-8"), piece.encode("utf-16-le"), piece.encode("utf-16-be")]
-            forms.append(json.dumps(piece, ensure_ascii=False)[1:-1].encode("utf-8"))
-            for form in forms:
-                if len(form) >= _SHORTEST:
-                    found.setdefault(form, Needle(form, piece))
-    return list(found.values())
+    """Return pieces of each text in UTF-8, then the same in UTF-16 and as JSON writes them."""
+    pieces = list(dict.fromkeys(piece for text in texts for piece in _pieces(text)))
+    plain = [Needle(piece.encode("utf-8"), piece) for piece in pieces]
+    others = [Needle(form, piece) for piece in pieces for form in _other_forms(piece)]
+    return [needle for needle in (*plain, *others) if len(needle.content) >= _SHORTEST]
 
 
 def vector_needles(vectors: Iterable[bytes]) -> list[Needle]:
@@ -80,21 +44,28 @@ def vector_needles(vectors: Iterable[bytes]) -> list[Needle]:
     return [Needle(window, "") for window in sorted(windows) if len(window.replace(b"\x00", b"")) > _WINDOW // 2]
 
 
-def search_store(database: Database, needles: Needles) -> dict[str, set[Needle]]:
+def affordable(needles: Sequence[Needle], size: int) -> Sequence[Needle]:
+    """Return as many of the needles as can be looked for in `size` bytes, spread evenly over all of them."""
+    most = max(_FEWEST, _BUDGET // max(1, size))
+    return needles[:: -(-len(needles) // most)] if len(needles) > most else needles
+
+
+def search_store(database: Database, needles: Sequence[Needle]) -> dict[str, set[Needle]]:
     """Look through the memory file and its WAL; return what was found by file name, also for files without finds."""
     path = database.path
-    found = {path.name: _search(_chunks(database, wal=False), needles)}
-    found[f"{path.name}-wal"] = _search(_chunks(database, wal=True), needles)
-    return found
+    return {
+        path.name: _search(_chunks(database, wal=False), needles),
+        f"{path.name}-wal": _search(_chunks(database, wal=True), needles),
+    }
 
 
-def search_file(path: Path, needles: Needles) -> set[Needle]:
-    """Look through any other file; nothing is found in one that cannot be read."""
+def search_file(path: Path, needles: Sequence[Needle]) -> set[Needle]:
+    """Look through any other file."""
     return _search(_file_chunks(path), needles)
 
 
-def _search(chunks: Iterable[bytes], needles: Needles) -> set[Needle]:
-    return {needle for chunk in chunks for needle in needles.found_in(chunk)}
+def _search(chunks: Iterable[bytes], needles: Sequence[Needle]) -> set[Needle]:
+    return {needle for chunk in chunks for needle in needles if needle.content in chunk}
 
 
 def _chunks(database: Database, *, wal: bool) -> Iterator[bytes]:
@@ -115,17 +86,14 @@ def _file_chunks(path: Path) -> Iterator[bytes]:
             file.seek(-_OVERLAP, 1)
 
 
+def _other_forms(piece: str) -> set[bytes]:
+    """Return the UTF-16 of both orders, and the JSON string where it differs."""
+    written = json.dumps(piece, ensure_ascii=False)[1:-1].encode("utf-8")
+    return {piece.encode("utf-16-le"), piece.encode("utf-16-be"), written} - {piece.encode("utf-8")}
+
+
 def _pieces(text: str) -> Iterator[str]:
     for start in range(0, max(1, len(text)), _STRIDE):
         piece = text[start : start + _PIECE].strip()
         if piece:
             yield piece
-
-
-def _anchor(content: bytes) -> tuple[bytes, int] | None:
-    """Return the longest run of letters inside the content, and where; its ends may touch letters of a neighbour."""
-    runs = [
-        run for pattern in _ANCHORS for run in pattern.finditer(content) if run.start() > 0 and run.end() < len(content)
-    ]
-    best = max(runs, key=lambda run: len(run[0]), default=None)
-    return None if best is None else (best[0], best.start())

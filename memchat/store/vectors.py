@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from memchat.errors import StoreError, StoreUnusable
 from memchat.records import Calibration, EmbedderCard, Key, State, Vector, VectorHit
-from memchat.store.connection import Database, Row
-from memchat.store.keys import key_ids
+from memchat.store.connection import Bindings, Database, Row
 from memchat.store.part import Part, in_list, to_json
 from memchat.store.rows import KEY_COLUMNS, SEARCHED, to_keys
 
@@ -122,6 +121,7 @@ class Vectors(Part):
 
     def finish_reindex(self) -> None:
         """Put the new index in the place of the old one; keys that it lacks are pending."""
+        self._require_vec0()
         with self._db.transaction():
             building = self._building()
             if building is None:
@@ -216,9 +216,32 @@ def move_vectors(database: Database, keys: Sequence[int], shelf: int) -> None:
                 _insert(database, generation, key, shelf, embedding)
 
 
-def delete_shelves(database: Database, shelves: Sequence[int], memories: Iterable[int]) -> int:
-    """Delete all vectors of whole partitions, which hold those of `memories`; return how many."""
-    return delete_vectors(database, key_ids(database, memories))
+def delete_shelves(database: Database, shelves: Sequence[int]) -> int:
+    """Delete all vectors of whole partitions and return how many.
+
+    vec0 deletes row by row; a partition has chunks of its own, so that they can go whole from its shadow tables.
+    """
+    if database.why_no_vectors is not None:
+        return wipe(database)
+    return sum(
+        _delete_chunks(database, generation, "partition00 IN (SELECT value FROM json_each(?))", in_list(shelves))
+        for generation in generations(database)
+    )
+
+
+def wipe(database: Database) -> int:
+    """Delete every vector, which works without vec0 too, and make all keys pending; return how many went."""
+    database.write("UPDATE keys SET generation = NULL, rebuilt = 0 * rebuilt")
+    return sum(_delete_chunks(database, generation, "true", ()) for generation in generations(database))
+
+
+def _delete_chunks(database: Database, generation: int, condition: str, bindings: Bindings) -> int:
+    table = f"vectors_{generation}"
+    chunks = f"SELECT chunk_id FROM {table}_chunks WHERE {condition}"
+    database.write(f"DELETE FROM {table}_vector_chunks00 WHERE rowid IN ({chunks})", bindings)
+    gone = database.write(f"DELETE FROM {table}_rowids WHERE chunk_id IN ({chunks})", bindings)
+    database.write(f"DELETE FROM {table}_chunks WHERE {condition}", bindings)
+    return gone
 
 
 def list_vectors(database: Database, keys: Sequence[int]) -> list[bytes]:
