@@ -23,17 +23,28 @@ class Quotes:
     def __init__(self, wordings: Iterable[str], told: Iterable[str], kept: Iterable[str]) -> None:
         self._wordings = {fold(wording) for wording in wordings}
         self._search = WordSearch(self._wordings)
+        self._holding: dict[str, list[str]] = {}  # word → wordings that hold it
+        for wording in self._wordings:
+            for word in set(words(wording)):
+                self._holding.setdefault(word, []).append(wording)
         staying = {word for text in kept for word in words(text)}
         telling = {word for text in told for word in search_terms(text) if len(word) >= _SHORTEST}
         self._stems = {word[: max(_SHORTEST, len(word) - _ENDING)] for word in telling - staying}
 
     def found_in(self, text: str) -> bool:
         """Tell whether `text` quotes what is forgotten."""
-        folded = fold(text)
-        if folded in self._wordings or any(stem in folded for stem in self._stems):
+        folded, spoken = fold(text), words(text)
+        if folded in self._wordings or any(self._tells(word) for word in spoken):
             return True
-        part = len(words(text)) > 1 and any(folded in wording for wording in self._wordings)
-        return part or self._search.found_in(text)
+        return (len(spoken) > 1 and self._is_part(folded, spoken)) or self._search.found_in(text)
+
+    def _tells(self, word: str) -> bool:
+        """Tell whether a word is one that only the forgotten memories had, in some inflection or compound."""
+        return any(word[:end] in self._stems for end in range(_SHORTEST, len(word) + 1))
+
+    def _is_part(self, folded: str, spoken: Sequence[str]) -> bool:
+        longest = max(spoken[1:-1] or spoken, key=len)  # the first and last may be cut short
+        return any(folded in wording for wording in self._holding.get(longest, ()))
 
 
 def gather_quotes(store: Store, memories: Sequence[Memory], sessions: Sequence[int] = ()) -> Quotes:
