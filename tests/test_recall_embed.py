@@ -125,15 +125,24 @@ def test_personal_questions_lean_towards_ones_own_life(calibration):
 
 def test_the_floor_of_a_personal_question_is_lower(calibration):
     def floor(text):
-        return question_floor(calibration, text, embedder().embed_queries([text])[0], 0.1, 2.0)
+        return question_floor(calibration, [text], embedder().embed_queries([text]), 0.1, 2.0)
 
     assert floor("What should I give my aunt?") < floor("Who composed the opera?")
     assert floor("What should I give my aunt?") >= calibration.noise_mean
 
 
+def test_context_lends_a_question_half_of_its_leaning(calibration):
+    def floor(*texts):
+        return question_floor(calibration, texts, embedder().embed_queries(texts), 0.1, 2.0)
+
+    personal, world = "What should I give my aunt?", "Who composed the opera?"
+    assert floor(personal) < floor(world, f"{personal} {world}") < floor(world)
+
+
 def test_a_lower_false_alarm_means_a_higher_floor(calibration):
-    vector = embedder().embed_queries(["Who composed the opera?"])[0]
-    floors = [question_floor(calibration, "Who composed the opera?", vector, rate, 2.0) for rate in (0.3, 0.1, 0.02)]
+    texts = ["Who composed the opera?"]
+    vectors = embedder().embed_queries(texts)
+    floors = [question_floor(calibration, texts, vectors, rate, 2.0) for rate in (0.3, 0.1, 0.02)]
     assert floors == sorted(floors)
     assert floors[0] < floors[-1]
 
@@ -144,14 +153,14 @@ def test_no_more_of_the_shipped_questions_pass_than_stated(calibration, rate):
     memories = fake.embed_documents(MEMORIES)
     passed = 0
     for text, vector in zip(WORLD_QUESTIONS, fake.embed_queries(WORLD_QUESTIONS), strict=True):
-        floor = question_floor(calibration, text, vector, rate, 2.0)
+        floor = question_floor(calibration, [text], [vector], rate, 2.0)
         passed += any(sum(a * b for a, b in zip(vector, memory, strict=True)) >= floor for memory in memories)
     assert passed / len(WORLD_QUESTIONS) <= rate + 0.03
 
 
 def test_without_trials_there_is_one_floor():
     bare = Calibration(0.1, 0.05, 0.31, 0.1, 100)
-    assert question_floor(bare, "What should I eat?", array("f", [1.0]), 0.1, 2.0) == 0.31
+    assert question_floor(bare, ["What should I eat?"], [array("f", [1.0])], 0.1, 2.0) == 0.31
 
 
 def test_a_fixed_floor_of_the_config_wins(store):

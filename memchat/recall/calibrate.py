@@ -28,9 +28,10 @@ def calibrate(embedder: Embedder, false_alarm: float, personal_weight: float) ->
     memories = embedder.embed_documents(MEMORIES)
     noise = [[dot(question, memory) for memory in memories] for question in world]
     mean, deviation = mean_and_deviation([similarity for row in noise for similarity in row])
+    middle = _mean(world)
     trials = tuple(
-        (guess_language(text), max(row), dot(world[place], _unit(personal, _mean(world[:place] + world[place + 1 :]))))
-        for place, (text, row) in enumerate(zip(WORLD_QUESTIONS, noise, strict=True))
+        (guess_language(text), max(row), dot(question, _unit(personal, _without(middle, question, len(world)))))
+        for text, row, question in zip(WORLD_QUESTIONS, noise, world, strict=True)
     )
     measured = Calibration(
         noise_mean=mean,
@@ -38,7 +39,7 @@ def calibrate(embedder: Embedder, false_alarm: float, personal_weight: float) ->
         floor=0.0,
         false_alarm=false_alarm,
         pairs=len(world) * len(memories),
-        direction=tuple(_unit(personal, _mean(world))),
+        direction=tuple(_unit(personal, middle)),
         trials=trials,
     )
     floor = mean + deviation * _threshold(measured, "en", false_alarm, personal_weight)
@@ -52,15 +53,20 @@ def lean(calibration: Calibration, text: str, vector: Vector) -> float:
     return (dot(vector, calibration.direction) - mean) / (deviation or 1.0) + words
 
 
-def question_floor(calibration: Calibration, text: str, vector: Vector, false_alarm: float, weight: float) -> float:
-    """Return the cosine similarity that a memory needs to answer this question, never below the mean of noise.
+def question_floor(
+    calibration: Calibration, texts: Sequence[str], vectors: Sequence[Vector], false_alarm: float, weight: float
+) -> float:
+    """Return the cosine similarity that a memory needs to answer a question, never below the mean of noise.
 
-    A calibration without trials has one floor for all questions.
+    `texts` is the message, and it again after the one before, as `search_texts` gives them: the lower floor counts,
+    and the context lends a message only half of its leaning, so that "how do lasers work?" after a personal message
+    stays a question about the world. A calibration without trials has one floor for all questions.
     """
-    if not calibration.trials or len(calibration.direction) != len(vector):
+    if not calibration.trials or any(len(calibration.direction) != len(vector) for vector in vectors):
         return calibration.floor
-    needed = _threshold(calibration, guess_language(text), false_alarm, weight)
-    above = needed - weight * lean(calibration, text, vector)
+    leans = [lean(calibration, text, vector) for text, vector in zip(texts, vectors, strict=True)]
+    needed = _threshold(calibration, guess_language(texts[0]), false_alarm, weight)
+    above = needed - weight * max((leans[0] + leaning) / 2 for leaning in leans)
     return calibration.noise_mean + calibration.noise_deviation * max(0.0, above)
 
 
@@ -82,6 +88,11 @@ def _threshold(calibration: Calibration, language: str, false_alarm: float, weig
 
 def _mean(vectors: Sequence[Vector]) -> list[float]:
     return [sum(column) / len(vectors) for column in zip(*vectors, strict=True)]
+
+
+def _without(mean: Sequence[float], one: Vector, count: int) -> list[float]:
+    """Return the mean of the `count` - 1 others, so that no question judges itself."""
+    return [(all_of - own / count) * count / (count - 1) for all_of, own in zip(mean, one, strict=True)]
 
 
 def _unit(to: Sequence[float], away_from: Sequence[float]) -> list[float]:

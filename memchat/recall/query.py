@@ -97,6 +97,7 @@ _PAST: Final = {
     "pt": r"antigamente|antes(?! de)|anterior",
     "nl": r"vroeger|destijds|voorheen|vorige",
 }
+_SHORT: Final = 2
 _FEW_WORDS: Final = 5  # "What was our limit?" leans on what was said before
 _SOME_WORDS: Final = 9  # in longer messages "it" mostly stands for something in the message itself
 
@@ -111,9 +112,10 @@ def search_terms(text: str) -> tuple[str, ...]:
 
 def search_groups(text: str, now: datetime) -> tuple[tuple[str, ...], ...]:
     """Return what to look up: for each word or time of `text` the words that may stand for it in a memory."""
-    times = names_of_times(text, now)
-    named = {name for names in times for name in names} | _MONTH_NAMES
-    return (*((term,) for term in search_terms(text) if term not in named), *times)
+    terms = [term for term in search_terms(text) if term not in _MONTH_NAMES]
+    if len(terms) == 1 and len(terms[0]) <= _SHORT and terms[0].isascii():
+        terms = []  # "hi" alone is no question, and to a stemmer it is "his"
+    return (*((term,) for term in terms), *names_of_times(text, now))
 
 
 def guess_language(text: str) -> str:
@@ -136,7 +138,8 @@ def speaks_of_self(text: str) -> bool:
 def needs_context(text: str) -> bool:
     """Tell whether `text` may lean on the message before it: "and there?", "what about her?", "is it ripe?"."""
     found, language = words(text), guess_language(text)
-    if len(found) <= _FEW_WORDS or re.match(rf"(?:{_OPENERS.get(language, '$')})\b", " ".join(found)):
+    asks = text.rstrip().endswith(("?", "？"))
+    if (asks and len(found) <= _FEW_WORDS) or re.match(rf"(?:{_OPENERS.get(language, '$')})\b", " ".join(found)):
         return True
     pointers = _POINTERS.get(language, "").split()
     return len(found) <= _SOME_WORDS and any(word in pointers for word in found)

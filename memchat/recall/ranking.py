@@ -17,7 +17,7 @@ def cosine(a: Sequence[float], b: Sequence[float]) -> float:
 
 def dot(a: Sequence[float], b: Sequence[float]) -> float:
     """Return the sum of products, which for vectors of norm 1 is their cosine."""
-    return math.fsum(map(mul, a, b))
+    return sum(map(mul, a, b), 0.0)
 
 
 def decay(age_days: float, half_life_days: float | None, least: float = 0.0) -> float:

@@ -92,15 +92,11 @@ def _bar(asked: Asked, texts: Sequence[str], options: RecallOptions, profile: Se
 
 
 def _floor(asked: Asked, texts: Sequence[str], options: RecallOptions) -> float | None:
-    """Return the floor of this question: the lower one of the message alone and the message in its context."""
     if not asked.vectors or asked.calibration is None:
         return None
     if options.floor is not None:
         return options.floor
-    return min(
-        question_floor(asked.calibration, text, vector, options.false_alarm, options.personal_weight)
-        for text, vector in zip(texts, asked.vectors, strict=True)
-    )
+    return question_floor(asked.calibration, texts, asked.vectors, options.false_alarm, options.personal_weight)
 
 
 def _as_of(found: Sequence[Found], memories: Mapping[int, Memory], moment: datetime) -> list[Found]:
