@@ -162,3 +162,12 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path):
         write_private(path, pieces())
     assert path.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_drafts_of_runs_that_were_killed_are_swept_away(tmp_path):
+    old, young = tmp_path / ".file.1.part", tmp_path / ".file.2.part"
+    old.write_text("private")
+    young.write_text("another run's")
+    os.utime(old, (1, 1))
+    write_private(tmp_path / "file", ["text"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".file.2.part", "file"]

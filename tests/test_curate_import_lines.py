@@ -186,12 +186,10 @@ def test_the_state_is_kept(given, state, superseded):
     assert (line.memory.state, line.superseded) == (state, superseded)
 
 
-def test_a_chain_of_ten_thousand_is_judged_in_no_time():
-    chain = lines(
-        *({"text": f"t{n}", "id": n, "superseded_by": n + 1} for n in range(10_000)), {"text": "z", "id": 10_000}
-    )
+def test_a_chain_of_thousands_is_judged_in_no_time():
+    chain = lines(*({"text": f"t{n}", "id": n, "superseded_by": n + 1} for n in range(3000)), {"text": "z", "id": 3000})
     good, bad = parse_lines(chain, NOW)
-    assert (len(good), bad) == (10_001, [])
+    assert (len(good), bad) == (3001, [])
 
 
 def test_the_message_names_file_line_and_reason_and_stops_at_twenty():

@@ -1,8 +1,13 @@
 """Remembering, editing and taking back, on a real file."""
 
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from memchat.curate.edit import Revision, edit, redact
 from memchat.curate.remember import remember
@@ -10,6 +15,7 @@ from memchat.curate.undo import undo
 from memchat.errors import EngineFailed, ForgottenBefore, NotFound, SecretFound, UsageError
 from memchat.records import Cause, Kind, NewMemory, Source, State
 from memchat.store import Store
+from memchat.text import fold
 from tests.fakes import FakeEmbedder
 
 NOW = datetime(2026, 6, 1, 12, 0, tzinfo=UTC)
@@ -122,6 +128,19 @@ def test_one_memory_does_not_wait_for_a_thousand_others(store, embedder):
     embedder.documents.clear()
     kept = remember(store, "I grow figs.", now=NOW, embedder=embedder)
     assert (kept.pending, embedder.documents, store.count_pending_keys()) == (None, ["I grow figs."], 300)
+
+
+@given(texts=st.lists(st.text() | st.text("ab \x00\ud800\u202e\n", max_size=5), max_size=4))
+@settings(max_examples=25, deadline=None)
+def test_any_text_is_kept_on_one_clean_line_or_refused_by_us(texts):
+    with TemporaryDirectory() as folder, Store.open(Path(folder) / "m.db") as store:
+        for text in texts:
+            with suppress(UsageError, SecretFound):
+                memory = remember(store, text, now=NOW).memory
+                assert fold(memory.text) == fold(text)
+                assert "\n" not in memory.text
+                assert edit(store, memory.id, Revision(pinned=True), now=NOW).memory.text == memory.text
+        assert store.check() == []
 
 
 # -- edit

@@ -2,13 +2,16 @@
 
 import contextlib
 import errno
+import glob
 import os
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
 from memchat.errors import MemchatError, StoreFull
 
 PRIVATE_FILE = 0o600
+_ABANDONED_SECONDS = 3600
 
 
 def write_private(path: Path, pieces: Iterable[str], *, wipe_old: bool = False) -> None:
@@ -20,7 +23,7 @@ def write_private(path: Path, pieces: Iterable[str], *, wipe_old: bool = False) 
     target = Path(os.path.realpath(path))
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        _write_new(draft, pieces)
+        _write_new(draft, target, pieces)
         if wipe_old and target.exists():
             _overwrite(target)
         os.replace(draft, target)
@@ -31,9 +34,11 @@ def write_private(path: Path, pieces: Iterable[str], *, wipe_old: bool = False) 
             draft.unlink()
 
 
-def _write_new(draft: Path, pieces: Iterable[str]) -> None:
-    with contextlib.suppress(FileNotFoundError):
-        draft.unlink()  # left by a run that was killed
+def _write_new(draft: Path, target: Path, pieces: Iterable[str]) -> None:
+    for left in draft.parent.glob(f".{glob.escape(target.name)}.*.part"):
+        # A run that was killed leaves its draft with private text in it; a young one may be another run's.
+        if left == draft or left.stat().st_mtime < time.time() - _ABANDONED_SECONDS:
+            left.unlink(missing_ok=True)
     # The mode is set as the file is made: afterwards would leave a moment in which others can open it.
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)
     with open(descriptor, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as stream:

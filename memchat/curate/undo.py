@@ -24,24 +24,20 @@ class Undone:
 def undo(store: Store, now: datetime, steps: int = 1) -> Undone:
     """Take back the newest `steps` changes; a learning with the supersedings it caused is one step, an import too.
 
-    Raises UsageError when `steps` is below 1, or the newest change cannot be taken back; NotFound when there is none.
+    Raises UsageError when `steps` is below 1, or a change cannot be taken back (then none is); NotFound when there is
+    none.
     """
     if steps < 1:
         raise UsageError("Undo takes back one step or more.")
     taken: list[Change] = []
-    for done in range(steps):
-        step = next_step(store)
-        if not step and done:
-            return _undone(done, taken, f"There was nothing more to undo; {_NEVER_FORGET}")
-        if not step:
-            raise NotFound(f"There is nothing to undo; {_NEVER_FORGET}")
-        try:
-            with store.transaction():
-                taken += [store.undo_change(change.id, now) for change in sorted(step, key=_order)]
-        except (UsageError, NotFound) as error:
-            if not done:
-                raise
-            return _undone(done, taken, error.sentence)
+    with store.transaction():
+        for done in range(steps):
+            step = next_step(store)
+            if not step and done:
+                return _undone(done, taken, f"There was nothing more to undo; {_NEVER_FORGET}")
+            if not step:
+                raise NotFound(f"There is nothing to undo; {_NEVER_FORGET}")
+            taken += [store.undo_change(change.id, now) for change in sorted(step, key=_order)]
     return _undone(steps, taken)
 
 
