@@ -113,6 +113,15 @@ def test_a_forget_leaves_no_byte_and_takes_nothing_else(store, tmp_path):
             ask(memory.id)
 
 
+def test_other_memories_of_a_forgotten_exchange_stay_without_its_words(store):
+    turn = say(store, f"I moved to {MARKER} and keep bees")
+    memory, other = tell(store, f"I live in {MARKER}", turn=turn), tell(store, "I keep bees", turn=turn)
+    assert store.erase([memory.id]).verified
+    assert [source.evidence for source in store.list_sources(other.id)] == [""]
+    assert near(store, "I keep bees") == [other.id]
+    assert files_with(store.path, MARKER) == []
+
+
 def test_an_earlier_version_goes_without_the_later_one(store):
     old, new = tell(store, f"I live in {MARKER}"), tell(store, "I live in Berlin")
     store.supersede_memory(old.id, by=new.id, cause=Cause.LEARNED, now=NOW)

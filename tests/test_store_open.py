@@ -313,6 +313,14 @@ def test_a_backup_is_a_whole_file_of_its_own(filled, tmp_path):
         assert (near(copy, "bees"), copy.check()) == ([1, 2], [])
 
 
+def test_what_an_edit_replaces_is_zeroed_at_once(filled):
+    with Store.open(filled) as store:
+        session = store.add_session(NOW).id
+        store.update_session(session, title="an old title that is long")
+        store.update_session(session, title="new")
+    assert b"an old title that is long" not in filled.read_bytes()
+
+
 def test_sizes_count_bytes_and_rows(filled):
     with Store.open(filled) as store:
         sizes = store.sizes()

@@ -4,21 +4,27 @@
 """
 
 import json
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from memchat.errors import NotFound
 from memchat.records import Receipt
-from memchat.store import exchanges, keys, keywords, location, places, scrubbing, tombstones, traces, vectors
+from memchat.store import (
+    exchanges,
+    keys,
+    keywords,
+    scrubbing,
+    tombstones,
+    traces,
+    vectors,
+    verification,
+)
 from memchat.store.part import Part, in_list
+from memchat.store.verification import MOST_TERMS, Erasure
 
 _ALL: Final = "IN (SELECT value FROM json_each(?))"
 _MOST_VECTORS: Final = 64  # vectors whose raw bytes are looked for, spread over all that were erased
-_MOST_DOUBTS: Final = 200  # finds that are checked for being part of something kept
-_STEM_LENGTH: Final = 6
 _COUNTED: Final = ("memories", "vectors", "keys", "history", "turns", "log", "queue")
 UNREACHABLE: Final = (
     "backups and exports that you made",
@@ -26,18 +32,6 @@ UNREACHABLE: Final = (
     "spare blocks of the disk that only its firmware reaches",
     "the prompt cache of an engine that is still running",
 )
-
-
-@dataclass(slots=True)
-class Erasure:
-    """What one forget took away, kept in memory to look for it afterwards."""
-
-    forgotten: Collection[int]
-    counts: Counter[str] = field(default_factory=Counter)
-    texts: set[str] = field(default_factory=set)
-    vectors: list[bytes] = field(default_factory=list)
-    terms: set[str] = field(default_factory=set)
-    unreachable: list[str] = field(default_factory=list)
 
 
 class Erase(Part):
@@ -142,7 +136,7 @@ class Erase(Part):
         erasure.texts.update(self._db.column(f"SELECT text FROM keys WHERE memory {_ALL}", in_list(ids)))
         erasure.vectors = vectors.list_vectors(self._db, key_ids[:: max(1, len(key_ids) // _MOST_VECTORS)])
         erasure.counts["keys"] = len(key_ids)
-        for text in list(erasure.texts)[:_MOST_DOUBTS]:
+        for text in traces.spread(erasure.texts, MOST_TERMS):
             erasure.terms |= self._db.tokens(keywords.searchable(text))
 
     def _wordings(self, ids: Collection[int]) -> list[str]:
@@ -239,7 +233,7 @@ class Erase(Part):
         """Wipe the bytes of what the transaction deleted, look for them, and tell."""
         scrubbing.delete_backups(self._db.path)
         scrubbing.scrub(self._db)
-        found = self._search(erasure, extra_files)
+        found = verification.search(self._db, erasure, extra_files)
         return Receipt(
             forgotten=tuple(erasure.forgotten),
             erased={name: erasure.counts[name] for name in _COUNTED},
@@ -248,37 +242,3 @@ class Erase(Part):
             unreachable=(*UNREACHABLE, *erasure.unreachable),
             found_in=tuple(name for name, finds in found.items() if finds),
         )
-
-    def _search(self, erasure: Erasure, extra_files: Sequence[Path]) -> dict[str, bool]:
-        """Return for every file that was read whether an erased byte is still in it."""
-        texts = erasure.texts - places.surviving(self._db, erasure.texts)
-        wanted = [*self._lone_terms(erasure), *traces.vector_needles(erasure.vectors), *traces.text_needles(texts)]
-        files = [*location.backups(self._db.path), *(file for file in extra_files if file.is_file())]
-        size = self._db.path.stat().st_size + sum(file.stat().st_size for file in files)
-        needles = traces.affordable(wanted, size)
-        finds = traces.search_store(self._db, needles)
-        finds |= {file.name: traces.search_file(file, needles) for file in files}
-        verdicts: dict[traces.Needle, bool] = {}
-        for needle in set().union(*finds.values()):
-            verdicts[needle] = len(verdicts) >= _MOST_DOUBTS or not self._is_kept(needle)
-        found = {name: any(verdicts[needle] for needle in needles) for name, needles in finds.items()}
-        found[f"{self._db.path.name} (word index)"] = self._index_tells(erasure)
-        return found | ({f"{len(needles)} of {len(wanted)} texts": False} if len(needles) < len(wanted) else {})
-
-    def _is_kept(self, needle: traces.Needle) -> bool:
-        """Tell whether found bytes belong to something that was not forgotten."""
-        if needle.words:
-            return places.stands_in(self._db, needle.words)
-        return vectors.holds_vector(self._db, needle.content)
-
-    def _lone_terms(self, erasure: Erasure) -> list[traces.Needle]:
-        """Return the erased terms that no text has any more: nor may their bytes stay."""
-        kept = keywords.known_terms(self._db, erasure.terms)
-        return [
-            traces.Needle(term.encode(), term)
-            for term in sorted(erasure.terms - kept)
-            if len(term) >= _STEM_LENGTH and not term.isdigit()
-        ]
-
-    def _index_tells(self, erasure: Erasure) -> bool:
-        return keywords.has_rows(self._db, erasure.forgotten, erasure.terms)

@@ -1,7 +1,7 @@
 """Looking for erased words and vectors in raw bytes, in files of any size and in bounded time."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -14,7 +14,7 @@ _SHORTEST: Final = 4  # bytes; less is found anywhere by chance
 _PIECE: Final = 100  # characters of a long text that are looked for at one place: a page holds them in one run
 _STRIDE: Final = 1000
 _WINDOW: Final = 32  # bytes of a vector; more would often cross the end of a page
-_BUDGET: Final = 12 << 30  # bytes compared in one search, some seconds; above it needles are taken evenly from all
+_BUDGET: Final = 12 << 30  # bytes compared in one search, some seconds; above it texts are taken evenly from all
 _FEWEST: Final = 16
 
 
@@ -27,11 +27,13 @@ class Needle:
 
 
 def text_needles(texts: Iterable[str]) -> list[Needle]:
-    """Return pieces of each text in UTF-8, then the same in UTF-16 and as JSON writes them."""
-    pieces = list(dict.fromkeys(piece for text in texts for piece in _pieces(text)))
-    plain = [Needle(piece.encode("utf-8"), piece) for piece in pieces]
-    others = [Needle(form, piece) for piece in pieces for form in _other_forms(piece)]
-    return [needle for needle in (*plain, *others) if len(needle.content) >= _SHORTEST]
+    """Return pieces of each text in UTF-8, which is how SQLite writes."""
+    return _long_enough(Needle(piece.encode("utf-8"), piece) for piece in _all_pieces(texts))
+
+
+def other_needles(texts: Iterable[str]) -> list[Needle]:
+    """Return the same pieces in UTF-16, and as JSON writes them where that differs."""
+    return _long_enough(Needle(form, piece) for piece in _all_pieces(texts) for form in _other_forms(piece))
 
 
 def vector_needles(vectors: Iterable[bytes]) -> list[Needle]:
@@ -44,10 +46,14 @@ def vector_needles(vectors: Iterable[bytes]) -> list[Needle]:
     return [Needle(window, "") for window in sorted(windows) if len(window.replace(b"\x00", b"")) > _WINDOW // 2]
 
 
-def affordable(needles: Sequence[Needle], size: int) -> Sequence[Needle]:
-    """Return as many of the needles as can be looked for in `size` bytes, spread evenly over all of them."""
-    most = max(_FEWEST, _BUDGET // max(1, size))
-    return needles[:: -(-len(needles) // most)] if len(needles) > most else needles
+def most_needles(size: int) -> int:
+    """Return how many needles can be looked for in `size` bytes."""
+    return max(_FEWEST, _BUDGET // max(1, size))
+
+
+def spread(texts: Collection[str], most: int) -> list[str]:
+    """Return at most about that many of the texts, taken evenly from all of them."""
+    return list(texts)[:: -(-len(texts) // most)] if len(texts) > most else list(texts)
 
 
 def search_store(database: Database, needles: Sequence[Needle]) -> dict[str, set[Needle]]:
@@ -84,6 +90,14 @@ def _file_chunks(path: Path) -> Iterator[bytes]:
             if len(chunk) < CHUNK:
                 return
             file.seek(-_OVERLAP, 1)
+
+
+def _long_enough(needles: Iterable[Needle]) -> list[Needle]:
+    return [needle for needle in needles if len(needle.content) >= _SHORTEST]
+
+
+def _all_pieces(texts: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(piece for text in texts for piece in _pieces(text)))
 
 
 def _other_forms(piece: str) -> set[bytes]:

@@ -1,0 +1,71 @@
+"""Reading the files after a forget: every erased word, term and vector is looked for, and what is found is judged."""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from memchat.store import keywords, location, places, traces, vectors
+from memchat.store.connection import Database
+
+MOST_TERMS: Final = 50  # texts whose terms are looked up in the word index
+_MOST_DOUBTS: Final = 200  # finds that are checked for being part of something kept
+_TERM_LENGTH: Final = 6
+
+
+@dataclass(slots=True)
+class Erasure:
+    """What one forget took away, kept in memory to look for it afterwards."""
+
+    forgotten: Collection[int]
+    counts: Counter[str] = field(default_factory=Counter)
+    texts: set[str] = field(default_factory=set)
+    vectors: list[bytes] = field(default_factory=list)
+    terms: set[str] = field(default_factory=set)
+    unreachable: list[str] = field(default_factory=list)
+
+
+def search(database: Database, erasure: Erasure, extra_files: Sequence[Path]) -> dict[str, bool]:
+    """Return for every file that was read whether an erased byte is still in it."""
+    files = [*location.backups(database.path), *(file for file in extra_files if file.is_file())]
+    most = traces.most_needles(database.path.stat().st_size + sum(file.stat().st_size for file in files))
+    texts = traces.spread(erasure.texts, most)
+    needles = _needles(database, erasure, texts)[:most]
+    finds = traces.search_store(database, needles)
+    finds |= {file.name: traces.search_file(file, needles) for file in files}
+    verdicts: dict[traces.Needle, bool] = {}
+    for needle in set().union(*finds.values()):
+        verdicts[needle] = len(verdicts) >= _MOST_DOUBTS or not _is_kept(database, needle)
+    found = {name: any(verdicts[needle] for needle in needles) for name, needles in finds.items()}
+    found[f"{database.path.name} (word index)"] = keywords.has_rows(database, erasure.forgotten, erasure.terms)
+    if len(texts) < len(erasure.texts):
+        found[f"{len(texts)} of {len(erasure.texts)} texts"] = False
+    return found
+
+
+def _needles(database: Database, erasure: Erasure, texts: Collection[str]) -> list[traces.Needle]:
+    """Return what to look for, the likeliest to be found first."""
+    gone = set(texts) - places.surviving(database, texts)
+    return [
+        *traces.text_needles(gone),
+        *traces.vector_needles(erasure.vectors),
+        *_lone_terms(database, erasure.terms),
+        *traces.other_needles(gone),
+    ]
+
+
+def _is_kept(database: Database, needle: traces.Needle) -> bool:
+    """Tell whether found bytes belong to something that was not forgotten."""
+    if needle.words:
+        return places.stands_in(database, needle.words)
+    return vectors.holds_vector(database, needle.content)
+
+
+def _lone_terms(database: Database, terms: set[str]) -> list[traces.Needle]:
+    """Return the erased terms that no text has any more: nor may their bytes stay."""
+    return [
+        traces.Needle(term.encode(), term)
+        for term in sorted(terms - keywords.known_terms(database, terms))
+        if len(term) >= _TERM_LENGTH and not term.isdigit()
+    ]
