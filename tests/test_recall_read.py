@@ -129,10 +129,16 @@ def test_a_memory_that_waits_for_its_vector_is_found_by_its_words(store):
     assert given(ask(store, "Where is the green bicycle?")) == ["My bicycle is green"]
 
 
-def test_an_empty_store_recalls_nothing_and_says_why(store):
+def test_an_empty_store_recalls_nothing_and_needs_no_excuse(store):
     found = ask(store, "Where do I live?")
-    assert (found.candidates, found.block, found.tokens) == ((), "", 0)
-    assert "No memory has been embedded" in found.keywords_only
+    assert (found.candidates, found.block, found.tokens, found.keywords_only) == ((), "", 0, None)
+
+
+def test_a_store_that_was_never_embedded_says_so(store):
+    tell(store, "My bicycle is green")
+    found = ask(store, "Where is the bicycle?")
+    assert given(found) == ["My bicycle is green"]
+    assert found.keywords_only.startswith("No memory has been embedded yet.")
 
 
 def test_a_script_without_spaces_is_found_by_its_characters(store):

@@ -98,7 +98,7 @@ def _usable_calibration(
         return None, _by_words(why_none or "There is no embedding model at hand.")
     card, own = embedder.card(), store.embedder()
     if own is None:
-        return None, _by_words("No memory has been embedded yet.")
+        return None, _by_words("No memory has been embedded yet.") if store.count_pending_keys() else None
     if not same_space(own, card):
         return None, _stale(own, card)
     return _calibrated(store, embedder, options), None
