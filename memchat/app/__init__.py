@@ -8,7 +8,7 @@ from memchat.app.engines import Engines
 from memchat.chat import Chat, ChatOptions, Mode
 from memchat.engine import ChatModel, Embedder
 from memchat.errors import NotFound, StoreError
-from memchat.learn import Learner
+from memchat.learn import Learner, LearnOptions
 from memchat.paths import Paths, locate
 from memchat.recall import RecallOptions
 from memchat.records import EmbedderCard, Sampling, Session

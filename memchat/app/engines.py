@@ -91,6 +91,16 @@ class Engines:
         except MemchatError:
             return None
 
+    def reachable_embedder(self) -> Embedder | None:
+        """Return the embedder if it answers now, else None."""
+        embedder = self.embedder()
+        try:
+            if embedder is not None:
+                embedder.card()
+        except EngineError:
+            return None
+        return embedder
+
     def wanted_embedder(self) -> Embedder:
         """Return the embedder that the settings ask for, whatever the file was made with: for `reindex`.
 

@@ -8,7 +8,7 @@ import typer
 
 from memchat.cli.invocation import Invocation, JsonFlag, confirm, on_terminal, print_json, print_line, tell
 from memchat.cli.progress import progress_bar
-from memchat.errors import Cancelled, ConfigError, StoreError, UsageError
+from memchat.errors import Cancelled, ConfigError, EngineFailed, StoreError, UsageError
 from memchat.settings import Settings, Value, find_setting, to_toml
 
 
@@ -34,7 +34,7 @@ def stats(context: typer.Context, json_: JsonFlag = False) -> None:
     from memchat.curate.stats import collect_stats
 
     run: Invocation = context.obj
-    collected = collect_stats(run.store, run.app.clock())
+    collected = collect_stats(run.store, run.app.clock(), run.app.engines.reachable_embedder())
     if json_:
         from memchat.wire import record_json
 
@@ -115,8 +115,8 @@ def setup(
 
     run: Invocation = context.obj
     if remove:
-        for line in getting.remove(run.app):
-            print_line(line)
+        freed = getting.remove_packs(run.app)
+        print_line(f"Removed the embedded models: {freed / 1e9:.2f} GB freed." if freed else "There were none.")
         return
     if small:
         run.app.change_setting("embedded.chat", "small")
@@ -124,7 +124,7 @@ def setup(
     for line in plan.lines:
         print_line(line)
     if plan.problem:
-        raise UsageError(plan.problem)
+        raise EngineFailed(plan.problem)
     if plan.downloads and not yes:
         if not on_terminal():
             raise UsageError("Nothing is fetched without a word: add --yes.")

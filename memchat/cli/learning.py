@@ -1,5 +1,6 @@
 """`learn`: finish what waits, learn from a transcript, write missing cues."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Annotated
@@ -57,8 +58,9 @@ def _queue(run: Invocation, file: Path, skip_bad: bool) -> dict[str, object]:
     from memchat.curate.transcripts import read_transcript
 
     transcript = read_transcript(file.expanduser(), skip_bad=skip_bad)
-    zone = run.app.clock().astimezone().strftime("%z")
-    queued = queue_transcript(run.store, transcript, now=run.app.clock(), zone=zone)
+    now = run.app.clock()
+    written = datetime.fromtimestamp(file.expanduser().stat().st_mtime, UTC)
+    queued = queue_transcript(run.store, transcript, now=now, zone=now.astimezone().strftime("%z"), undated=written)
     tell(f"{queued.queued} exchanges to learn from; {queued.known} were known, {queued.forgotten} held back.")
     return {"queued": queued.queued, "known": queued.known, "held_back": queued.forgotten}
 

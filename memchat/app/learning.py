@@ -1,0 +1,103 @@
+"""Learning in the foreground, for `memchat learn`: what waits, a transcript tried out, missing cues."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event
+
+from memchat.alone import alone
+from memchat.app import App
+from memchat.errors import Cancelled, EngineError, EngineUnreachable, ModelMissing, StoreBusy, UsageError
+from memchat.learn import Learned, LearnOptions, learn_turn
+from memchat.learn.chores import write_missing_cues
+from memchat.learn.worker import LOCK_SUFFIX
+from memchat.records import Memory
+from memchat.store import Store
+
+_END_OF_TIME = datetime(9999, 1, 1, tzinfo=UTC)  # turns that were put off are due then too
+Progress = Callable[[float, float], None]
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What learning did to the memories; `turns` were learnt from, `failed` put off."""
+
+    turns: int = 0
+    failed: int = 0
+    added: list[Memory] = field(default_factory=list)
+    restated: list[Memory] = field(default_factory=list)
+    superseded: list[Memory] = field(default_factory=list)
+    proposed: list[Memory] = field(default_factory=list)
+    dropped: Counter[str] = field(default_factory=Counter)
+
+    def note(self, learned: Learned) -> None:
+        """Add what one turn gave."""
+        self.turns += 1
+        self.added += learned.added
+        self.restated += learned.restated
+        self.superseded += learned.superseded
+        self.proposed += learned.proposed
+        self.dropped.update(learned.dropped)
+
+
+def finish(app: App, stop: Event, progress: Progress) -> Outcome:
+    """Learn everything that waits, put-off turns too; raises EngineError when there is no model for it."""
+    outcome = Outcome()
+    with _learning_alone(app.store):
+        _learn_all(app, app.store, outcome, stop, progress)
+    return outcome
+
+
+def dry(app: App, file: Path | None, stop: Event, progress: Progress, *, skip_bad: bool = False) -> Outcome:
+    """Tell what would be learnt from a transcript, or from what waits; the memory file is not touched."""
+    from memchat.curate.transcript_queue import queue_transcript
+    from memchat.curate.transcripts import read_transcript
+
+    outcome = Outcome()
+    with TemporaryDirectory(prefix="memchat-") as folder:
+        copy = Path(folder) / "memory.db"
+        app.store.backup(copy)
+        with Store.open(copy, app.user) as store:
+            if file is not None:
+                for queued in store.list_queued(1 << 30, app.clock()):
+                    store.finish_queued(queued.id)  # only the transcript is asked about
+                transcript = read_transcript(file.expanduser(), skip_bad=skip_bad)
+                queue_transcript(store, transcript, now=app.clock(), zone=app.clock().astimezone().strftime("%z"))
+            _learn_all(app, store, outcome, stop, progress)
+    return outcome
+
+
+def write_cues(app: App, stop: Event, progress: Progress) -> int:
+    """Write the cues that memories lack; return for how many."""
+    with _learning_alone(app.store):
+        return write_missing_cues(app.store, app.chat_model(), app.embedder(), app.clock(), stop, progress)
+
+
+@contextmanager
+def _learning_alone(store: Store) -> Iterator[None]:
+    if store.read_only:
+        raise UsageError(f"{store.path} cannot be written, so nothing can be learnt.")
+    with alone(store.path.with_name(store.path.name + LOCK_SUFFIX)) as mine:
+        if not mine:
+            raise StoreBusy("Another memchat is learning from this file right now; it takes up all that waits.")
+        yield
+
+
+def _learn_all(app: App, store: Store, outcome: Outcome, stop: Event, progress: Progress) -> None:
+    options = LearnOptions.of(app.settings)
+    waiting = store.list_queued(1 << 30, _END_OF_TIME)
+    for number, queued in enumerate(waiting):
+        progress(number, len(waiting))
+        if stop.is_set():
+            raise Cancelled("Stopped; what waits is still in the queue.")
+        try:
+            outcome.note(learn_turn(store, app.chat_model(), app.embedder(), queued, options, app.clock(), stop))
+        except (EngineUnreachable, ModelMissing):
+            raise
+        except EngineError as error:
+            store.postpone_queued(queued.id, error.sentence, app.clock())
+            outcome.failed += 1
