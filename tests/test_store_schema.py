@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from memchat.errors import StoreError, StoreUnusable
+from memchat.records import Cause, Kind
 from memchat.store import Store, location, migrations
-from memchat.store.connection import open_database
+from memchat.store.connection import Database, open_database
 from memchat.store.migrations import MIGRATIONS, Migration, migrate
-from tests.store_stage import embed_all, near, open_store, say, tell, worded
+from tests.store_stage import NOW, embed_all, near, open_store, recall_of, say, tell, worded
 
 DATA = Path(__file__).parent / "data"
 NEXT = Migration(migrations.NEWEST + 1, ("ALTER TABLE memories ADD COLUMN mood TEXT", "CREATE TABLE moods (x) STRICT"))
@@ -98,3 +99,44 @@ def test_the_first_run_makes_no_copy(tmp_path):
     with open_store(tmp_path) as store:
         embed_all(store)
     assert [file.name for file in (tmp_path / "memchat").iterdir()] == ["memory.db"]
+
+
+def test_no_question_of_the_chat_reads_a_whole_table(tmp_path, monkeypatch):
+    """Each statement that these calls run must search by an index, whatever the file's size."""
+    scans = []
+
+    def watched(rows):
+        def run(self, sql, bindings=()):
+            if sql.lstrip().startswith(("SELECT", "WITH")):
+                plan = rows(self, f"EXPLAIN QUERY PLAN {sql}", bindings)
+                big = ("memories", "keys", "turns", "sources", "changes", "recalls", "quotations", "m", "sessions")
+                steps = [step[3] for step in plan if "USING INDEX keys_pending" not in step[3]]  # holds only those
+                scans.extend((step, sql) for step in steps if step.split()[:2] in [["SCAN", name] for name in big])
+            return rows(self, sql, bindings)
+
+        return run
+
+    with open_store(tmp_path) as store:
+        turn = say(store, "I keep bees", learn=True)
+        memory = tell(store, "I keep bees", "animals?", turn=turn, subject="user", attribute="pet", ref="r")
+        monkeypatch.setattr(Database, "rows", watched(Database.rows))
+        assert (near(store, "bees"), worded(store, "bees")) == ([1], [1])
+        store.get_memories([1])
+        store.find_exact("I keep bees")
+        store.find_slot("user", "pet")
+        store.find_by_ref("r")
+        store.list_keys(1)
+        store.list_pending_keys()
+        store.count_pending_keys()
+        store.list_memories(kind=Kind.FACT)
+        store.list_turns(turn.session)
+        store.get_recall(say(store, "hm", recall=recall_of(memory)).id)
+        store.list_queued(5, NOW)
+        store.list_changes(1)
+        store.list_sources(1)
+        store.find_latest_session()
+        store.restate_memory(1, source=None, confidence=1.0, now=NOW)
+        store.update_memory(1, cause=Cause.USER, now=NOW, text="I keep wasps")
+        store.undo_change(store.list_changes(limit=1)[0].id, NOW)
+        store.is_forgotten("x", evidence="y")
+    assert scans == []

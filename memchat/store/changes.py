@@ -13,9 +13,9 @@ class Changes(Part):
     def list_changes(self, memory: int | None = None, limit: int | None = None) -> list[Change]:
         """Return the user's changes, newest first, or those of one memory."""
         rows = self._db.rows(
-            f"""SELECT {CHANGE_COLUMNS} FROM changes WHERE user = ?1 AND (?2 IS NULL OR memory = ?2)
-            ORDER BY id DESC LIMIT ?3""",
-            (self._user_id, memory, -1 if limit is None else limit),
+            f"""SELECT {CHANGE_COLUMNS} FROM changes WHERE user = ? {"" if memory is None else "AND memory = ?"}
+            ORDER BY id DESC LIMIT ?""",
+            (self._user_id, *([] if memory is None else [memory]), -1 if limit is None else limit),
         )
         return [to_change(row) for row in rows]
 

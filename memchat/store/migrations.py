@@ -49,6 +49,7 @@ _FIRST: Final = (
         text TEXT NOT NULL, generation INTEGER, rebuilt INTEGER) STRICT""",
     "CREATE INDEX keys_by_memory ON keys (memory)",
     "CREATE INDEX keys_pending ON keys (id) WHERE generation IS NULL",
+    "CREATE INDEX keys_to_rebuild ON keys (id) WHERE rebuilt = 0",
     """CREATE VIRTUAL TABLE memories_fts USING fts5(
         text, cues, shelf, tokenize = 'porter unicode61 remove_diacritics 2')""",
     "INSERT INTO memories_fts (memories_fts, rank) VALUES ('secure-delete', 1)",
