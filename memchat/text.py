@@ -21,9 +21,14 @@ _NO_SPACE_SCRIPTS: Final = re.compile(
 
 def clean(text: str) -> str:
     """Return `text` in NFC without terminal escapes, control and bidi characters; newlines become \\n."""
-    text = text.encode("utf-8", "replace").decode("utf-8")  # lone surrogates would break SQLite and stdout
+    text = encodable(text)  # lone surrogates would break SQLite and stdout
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return unicodedata.normalize("NFC", _CONTROLS.sub("", _ESCAPES.sub("", text)))
+
+
+def encodable(text: str) -> str:
+    """Return `text` without lone surrogates, which no JSON can carry."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def one_line(text: str) -> str:
