@@ -202,7 +202,7 @@ def test_a_receipt_says_what_was_read_again(piped: Console) -> None:
     )
     assert text_of(piped) == (
         "Forgotten: #3.\nErased: 1 memory.\nRead again afterwards, and nothing of it is left: memory.db.\n"
-        "Out of reach: the terminal's scroll-back\n"
+        "Out of reach: the terminal's scroll-back.\n"
     )
 
 

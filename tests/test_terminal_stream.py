@@ -11,8 +11,8 @@ from rich.console import Console
 
 from memchat.terminal.flow import Flow, cells
 from memchat.terminal.inline import read_inline
+from memchat.terminal.markdown_table import split_row
 from memchat.terminal.stream import Cleaner, MarkdownReply, PlainReply
-from memchat.terminal.table import split_row
 
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 

@@ -29,6 +29,7 @@ _PLACES: Final = {  # of a receipt
     "turns": ("exchange", "exchanges"),
     "log": ("row of the log", "rows of the log"),
     "queue": ("row of the queue", "rows of the queue"),
+    "input_lines": ("message of the input history", "messages of the input history"),
 }
 _CLOCKS: Final = frozenset({"created_at", "last_seen_at"})  # they change with every change
 
@@ -163,8 +164,8 @@ def print_receipt(console: "Console", receipt: Receipt) -> None:
         say(console, f"Read again afterwards, and nothing of it is left: {checked}.")
     else:
         say(console, f"Bytes of it are still in: {', '.join(receipt.found_in)}. Try again.", "red")
-    for place in receipt.unreachable:
-        quiet(console, f"Out of reach: {place}")
+    if receipt.unreachable:
+        quiet(console, f"Out of reach: {'; '.join(receipt.unreachable)}.")
 
 
 def _place(place: str, number: int) -> str:

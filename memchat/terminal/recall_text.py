@@ -11,15 +11,16 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 NEAR_MISSES: Final = 5
-_HEAD: Final[list[Cell]] = [
-    ("", ""),
-    ("", ""),
+_BRIEF: Final[list[Cell]] = ["", "", ("score", "dim"), ("age", "dim"), ""]
+_FULL: Final[list[Cell]] = [
+    "",
+    "",
     ("score", "dim"),
     ("near", "dim"),
     ("words", "dim"),
     ("decay", "dim"),
     ("age", "dim"),
-    ("", ""),
+    "",
 ]
 
 
@@ -44,7 +45,7 @@ def print_why(console: "Console", recall: Recall, drops: Mapping[str, int] | Non
         print_profile(console, recall.profile, recall.profile_tokens)
     if recall.candidates:
         quiet(console, f"For “{shortened(recall.query, 60)}”: {_how_searched(recall)}")
-        _print_candidates(console, recall, every=False)
+        _print_candidates(console, recall, brief=True)
     elif not recall.profile:
         quiet(console, "The last reply was given no memories.")
     if drops:
@@ -52,9 +53,10 @@ def print_why(console: "Console", recall: Recall, drops: Mapping[str, int] | Non
         quiet(console, f"Learning has left out so far: {told}.")
 
 
-def print_profile(console: "Console", profile: Sequence[ProfileEntry], tokens: int) -> None:
+def print_profile(console: "Console", profile: Sequence[ProfileEntry], tokens: int = 0) -> None:
     """Print the memories that stand in the system prompt of this session."""
-    quiet(console, f"Profile, in every message of this session ({counted(tokens, 'token')}):")
+    size = f" ({counted(tokens, 'token')})" if tokens else ""
+    quiet(console, f"Profile, in every message of this session{size}:")
     print_columns(console, [[(f"#{entry.id}", "cyan"), entry.text] for entry in profile], indent=2)
 
 
@@ -82,31 +84,29 @@ def recalled_line(recall: Recall) -> str:
     return f"◦ {counted(len(recall.injected), 'memory')} · /why" if recall.injected else ""
 
 
-def _print_candidates(console: "Console", recall: Recall, *, every: bool) -> None:
+def _print_candidates(console: "Console", recall: Recall, *, every: bool = False, brief: bool = False) -> None:
     given = [hit for hit in recall.candidates if hit.verdict is Verdict.INJECTED]
     others = [hit for hit in recall.candidates if hit.verdict is not Verdict.INJECTED]
     shown = others if every else others[:NEAR_MISSES]
     if given or shown:
-        print_columns(console, [_HEAD, *(_candidate_row(hit) for hit in [*given, *shown])])
+        rows = [row for hit in [*given, *shown] for row in _candidate_rows(hit, brief)]
+        print_columns(console, [_BRIEF if brief else _FULL, *rows])
     if len(others) > len(shown):
         quiet(console, f"… and {len(others) - len(shown)} further away")
 
 
-def _candidate_row(hit: Candidate) -> list[Cell]:
+def _candidate_rows(hit: Candidate, brief: bool) -> list[list[Cell]]:
+    """Return a line with the numbers and, under it, why the memory was not given."""
     given = hit.verdict is Verdict.INJECTED
     style = "" if given else "dim"
     near = "—" if hit.similarity is None else f"{hit.similarity:.2f}"
-    reason = f" — {hit.reason}" if hit.reason else ("" if given else f" — {hit.verdict.value.replace('_', ' ')}")
-    return [
-        ("●" if given else "○", "green" if given else "dim"),
-        (f"#{hit.id}", "cyan"),
-        (f"{hit.score:.3f}", style),
-        (near, style),
-        (f"{hit.keyword_score:.2f}", style),
-        (f"{hit.decay:.2f}", style),
-        (days_ago(hit.age_days), style),
-        (hit.text + reason, style),
-    ]
+    details = [] if brief else [near, f"{hit.keyword_score:.2f}", f"{hit.decay:.2f}"]
+    line: list[Cell] = [("●" if given else "○", "green" if given else "dim"), (f"#{hit.id}", "cyan")]
+    line += [(number, style) for number in (f"{hit.score:.3f}", *details, days_ago(hit.age_days))]
+    reason = hit.reason or hit.verdict.value.replace("_", " ")
+    if given and brief:
+        return [[*line, hit.text]]
+    return [[*line, (hit.text, style)], [*[""] * len(line), (reason, "dim")]]
 
 
 def _how_searched(recall: Recall) -> str:

@@ -6,7 +6,7 @@ scroll-back holds every line once whatever the window's size does meanwhile.
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, Protocol, TextIO
+from typing import IO, TYPE_CHECKING, Final, Protocol
 
 from memchat.terminal.flow import Flow, cells
 from memchat.terminal.inline import read_inline
@@ -57,7 +57,7 @@ class Cleaner:
 class PlainReply:
     """Prints the pieces as they come and nothing else."""
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, out: IO[str]) -> None:
         self._out = out
         self._cleaner = Cleaner()
         self._at_start = True
@@ -206,7 +206,7 @@ class MarkdownReply:
             return
         self._hint("")
         # Late: only a reply with a table needs it.
-        from memchat.terminal.table import markdown_table
+        from memchat.terminal.markdown_table import markdown_table
 
         drawn = markdown_table(rows)
         if self._blank:
@@ -216,6 +216,32 @@ class MarkdownReply:
             self._write("\n".join(rows) + "\n", "")
         else:
             self._console.print(drawn)
+
+
+class Aside:
+    """Prints text that is not the reply, such as a model's reasoning, in one style as it comes."""
+
+    def __init__(self, console: "Console", style: str) -> None:
+        self._style = style
+        self._cleaner = Cleaner()
+        self._flow = Flow(
+            lambda text, style: console.out(text, style=style, highlight=False, end=""), lambda: console.width
+        )
+        self._flow.begin("", "", 0)
+
+    def feed(self, piece: str) -> None:
+        """Print one piece."""
+        first, *rest = self._cleaner.clean(piece).split("\n")
+        self._flow.add(first, self._style)
+        for line in rest:
+            self._flow.end()
+            self._flow.begin("", "", 0)
+            self._flow.add(line, self._style)
+
+    def finish(self) -> None:
+        """End the last line and leave one free."""
+        self._flow.end()
+        self._flow.end()
 
 
 class _Code:

@@ -1,17 +1,18 @@
-"""The file that keeps what was typed, for arrow-up and search: private, without secrets, and it can forget.
+"""The file that keeps what was typed, for arrow-up and search: private and without secrets.
 
-Its format is that of prompt-toolkit's history: a blank line, a time after `#`, then each line after `+`.
+Its format is that of prompt-toolkit's history: a blank line, a time after `#`, then each line after `+`. Forgetting
+(`memchat.curate`) takes entries out of it.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from memchat.chat.private import separate
 from memchat.curate.private_files import PRIVATE_FILE, write_private
-from memchat.text import clean, fold
+from memchat.text import clean
 
 _LONGEST: Final = 20_000  # characters: a pasted book is not worth arrow-up
 _MOST: Final = 5_000  # entries kept when the file is trimmed
@@ -33,16 +34,6 @@ def add_typed(path: Path, text: str, now: datetime) -> None:
 def read_typed(path: Path) -> list[str]:
     """Return the entries, oldest first; a missing or unreadable file has none."""
     return [text for _, text in _entries(path)]
-
-
-def remove_typed(path: Path, texts: Sequence[str]) -> int:
-    """Take out every entry that holds one of `texts` (compared folded), overwriting the old bytes; return how many."""
-    sought = [folded for text in texts if (folded := fold(text))]
-    entries = list(_entries(path))
-    kept = [(at, text) for at, text in entries if not any(part in fold(text) for part in sought)]
-    if len(kept) < len(entries):
-        write_private(path, (_entry(at, text) for at, text in kept), wipe_old=True)
-    return len(entries) - len(kept)
 
 
 def trim_typed(path: Path) -> None:

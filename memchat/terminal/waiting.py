@@ -20,19 +20,19 @@ class WaitingLine:
         self._out = out
         self._alive = alive
         self._turn = Condition()
-        self._text = ""
+        self._text = self._way_out = ""
         self._since = 0.0
         self._visible = False
         self._thread: Thread | None = None
 
-    def show(self, text: str) -> None:
+    def show(self, text: str, way_out: str = "Ctrl-C stops") -> None:
         """Say `text` until it is hidden or replaced; the seconds go on counting when it is replaced."""
         if not self._alive:
             return
         with self._turn:
             if not self._text:
                 self._since = monotonic()
-            self._text = text
+            self._text, self._way_out = text, way_out
             if self._thread is None:
                 self._thread = Thread(target=self._live, name="waiting-line", daemon=True)
                 self._thread.start()
@@ -63,7 +63,7 @@ class WaitingLine:
 
     def _draw(self, frame: str, seconds: int) -> None:
         spent = f" {seconds} s" if seconds else ""
-        self._out.write(f"{_RUB_OUT}\x1b[2m{frame} {self._text}{spent} · Ctrl-C stops\x1b[0m")
+        self._out.write(f"{_RUB_OUT}\x1b[2m{frame} {self._text}{spent} · {self._way_out}\x1b[0m")
         self._out.flush()
         self._visible = True
 

@@ -1,0 +1,95 @@
+"""What goes on while the user types: the models are loaded and read the prompt's beginning, and turns are learnt."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Event, Thread
+
+from memchat.app import App
+from memchat.chat import Chat, Mode
+from memchat.errors import MemchatError
+from memchat.learn import Learned, Learner
+from memchat.records import ChatCard, Message
+from memchat.terminal.notices import NoticeBoard, learnt_lines
+
+_LETTING_GO = 2.0  # seconds
+_MOMENT = 0.05  # seconds between looks at whether the prompt's beginning is there
+
+
+class Background:
+    """The threads beside the prompt. They have connections of their own; the chat stays in the main thread."""
+
+    def __init__(self, app: App, board: NoticeBoard) -> None:
+        self.card: ChatCard | None = None  # of the chat model, once it is loaded
+        self._app = app
+        self._board = board
+        self._learner: Learner | None = None
+        self._warming: Thread | None = None
+        self._stop = Event()
+        self._prefix: Callable[[], Sequence[Message]] | None = None
+        self._messages: Sequence[Message] | None = None
+
+    def start_learning(self, chat: Chat) -> None:
+        """Begin to learn what waits, unless learning is off or there is no memory file."""
+        if chat.store is not None and self._app.settings.text("learn.mode") != "off":
+            self._learner = self._app.learner()
+            self._learner.on_learned = self._tell
+            self._learner.start()
+
+    def warm_up(self, chat: Chat) -> None:
+        """Load the models and have the chat model read what every message of this chat begins with."""
+        self._stop.set()
+        self._stop = Event()
+        self._prefix, self._messages = chat.prompt_prefix, None
+        self._warming = Thread(target=self._warm_up, args=(self._stop,), name="warm-up", daemon=True)
+        self._warming.start()
+
+    def look(self) -> None:
+        """Do the share of the main thread: the prompt's beginning comes from its connection."""
+        if self.card is not None and self._prefix is not None:
+            prefix, self._prefix = self._prefix, None
+            self._messages = prefix()
+
+    @contextmanager
+    def paused(self, chat: Chat) -> Iterator[None]:
+        """Within: the engine belongs to the turn."""
+        self._stop.set()
+        if self._learner is not None:
+            self._learner.pause()
+        try:
+            yield
+        finally:
+            if self._learner is not None and chat.mode is Mode.NORMAL:
+                self._learner.resume()
+
+    def wake(self) -> None:
+        """Have the learner look at the queue now."""
+        if self._learner is not None:
+            self._learner.wake()
+
+    def drain(self, seconds: float, stop: Event) -> int:
+        """Wait for what is queued to be learnt; return what is left."""
+        self._stop.set()
+        return self._learner.drain(seconds, stop) if self._learner is not None else 0
+
+    def close(self) -> None:
+        """Let go of the engine; the app ends the learner."""
+        self._stop.set()
+        if self._warming is not None:
+            self._warming.join(timeout=_LETTING_GO)
+
+    def _tell(self, learned: Learned) -> None:
+        told = self._app.settings.flag("terminal.notices")
+        self._board.post(*(learnt_lines(learned) if told else ()))
+
+    def _warm_up(self, stop: Event) -> None:
+        try:
+            self._app.embedder()
+            model = self._app.chat_model()
+            self.card = model.card()
+            self._board.post()
+            while self._messages is None:
+                if stop.wait(_MOMENT):
+                    return
+            model.warm_up(self._messages, stop)
+        except MemchatError as error:
+            self._board.post(error.sentence)

@@ -1,0 +1,153 @@
+"""The slash commands: one table that drives what runs, `/help`, and completion.
+
+A message is a command only when it is one line that starts with `/word`; a path, `//` and longer texts are messages.
+"""
+
+import difflib
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from memchat.chat import Mode
+from memchat.errors import UsageError
+from memchat.settings import find_setting
+from memchat.terminal import memory_commands as memories
+from memchat.terminal import recall_commands as recalls
+from memchat.terminal import session_commands as sessions
+from memchat.terminal import talk_commands as talk
+from memchat.terminal.desk import Command, Completes, Desk, Leave, Outcome
+from memchat.terminal.render import Row, print_columns, quiet, say
+
+_CALL: Final = re.compile(r"/([A-Za-z][\w-]*)(?:\s+(.*))?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A command as typed: the word without its slash, and what follows."""
+
+    word: str
+    rest: str
+
+
+def read_call(message: str) -> Call | None:
+    """Return the command that `message` is, known or not; None when it is text for the model."""
+    line = message.rstrip()
+    found = None if "\n" in line else _CALL.match(line)
+    return Call(found[1].lower(), (found[2] or "").strip()) if found else None
+
+
+def find_command(word: str) -> Command | None:
+    """Return the command of this name or alias."""
+    return next((row for row in COMMANDS if word == row.name or word in row.aliases), None)
+
+
+def run_command(desk: Desk, call: Call) -> Outcome:
+    """Run a command; raises UsageError naming the nearest one when there is none of this name."""
+    command = find_command(call.word)
+    if command is None:
+        raise UsageError(_unknown(call))
+    return command.run(desk, call.rest)
+
+
+def _unknown(call: Call) -> str:
+    names = [name for row in COMMANDS for name in (row.name, *row.aliases)]
+    near = [name for name in names if name.startswith(call.word)]
+    near = near or difflib.get_close_matches(call.word, names, n=2, cutoff=0.5)
+    guess = f" Did you mean {' or '.join(f'/{name}' for name in near[:3])}?" if near else " /help lists them."
+    return f"There is no command /{call.word}.{guess} (A space before the / sends it as text.)"
+
+
+def _help(desk: Desk, rest: str) -> Outcome:
+    """Show all commands, or one with its other names."""
+    if not rest:
+        rows: list[Row] = [[(_usage(row), "cyan"), row.help] for row in COMMANDS]
+        print_columns(desk.console, rows)
+        quiet(desk.console, _KEYS)
+        return None
+    command = find_command(rest.removeprefix("/").lower())
+    if command is None:
+        raise UsageError(_unknown(Call(rest.removeprefix("/").split()[0], "")))
+    say(desk.console, _usage(command), "cyan")
+    say(desk.console, command.help)
+    if command.aliases:
+        quiet(desk.console, "Also " + ", ".join(f"/{name}" for name in command.aliases))
+    return None
+
+
+def _usage(command: Command) -> str:
+    return f"/{command.name} {command.usage}".rstrip()
+
+
+def _quit(desk: Desk, rest: str) -> Outcome:
+    return Leave()
+
+
+def _incognito(desk: Desk, rest: str) -> Outcome:
+    return sessions.switch_mode(desk, Mode.INCOGNITO)
+
+
+def _read_only(desk: Desk, rest: str) -> Outcome:
+    return sessions.switch_mode(desk, Mode.READ_ONLY)
+
+
+_KEYS: Final = (
+    'Enter sends · Alt-Enter or a line """ for more lines · Ctrl-C stops a reply or clears the line · Ctrl-D leaves · '
+    "Ctrl-R searches what you typed · Ctrl-X Ctrl-E opens your editor · Tab completes"
+)
+_THINKING: Final = find_setting("chat.thinking").choices
+_MEMORY, _KIND, _SESSION = Completes.MEMORY, Completes.KIND, Completes.SESSION
+
+COMMANDS: Final = (
+    Command("remember", memories.remember, "TEXT", "Keep TEXT as a memory, in your words."),
+    Command("memories", memories.list_memories, "[KIND or WORDS]", "List what is remembered.", ("list",), _KIND),
+    Command("show", memories.show, "ID", "Show one memory whole: where from, found by what, its history.", (), _MEMORY),
+    Command("edit", memories.edit, "ID [TEXT]", "Reword a memory; without TEXT in your editor.", (), _MEMORY),
+    Command("forget", memories.forget, "ID… or WORDS", "Erase memories for good; words list and ask.", (), _MEMORY),
+    Command("pin", memories.pin, "ID…", "Keep memories from fading, and in the profile.", (), _MEMORY),
+    Command("unpin", memories.unpin, "ID…", "Take the pin off again.", (), _MEMORY),
+    Command("history", memories.history, "[ID]", "What changed in the memories, and why.", (), _MEMORY),
+    Command("undo", memories.undo, "[N]", "Take back the last learning or edit."),
+    Command(
+        "pending",
+        memories.pending,
+        "[approve|reject ID…]",
+        "What waits for your approval.",
+        (),
+        Completes.CHOICE,
+        ("approve", "reject"),
+    ),
+    Command("learn", memories.learn, "", "Learn now from what was said."),
+    Command("why", recalls.why, "", "What the last reply was given of the memories, and what nearly was."),
+    Command("inspect", recalls.inspect, "TEXT", "What TEXT would recall, stage by stage."),
+    Command("profile", recalls.profile, "", "What every message of this session knows of you."),
+    Command("log", recalls.log, "[N]", "What the last N replies were given."),
+    Command("sessions", sessions.list_sessions, "[WORDS]", "Past conversations, newest first."),
+    Command("new", sessions.new, "", "Start a new conversation."),
+    Command("continue", sessions.continue_latest, "", "Go on with the latest conversation."),
+    Command("resume", sessions.resume, "ID", "Go on with a past conversation.", (), _SESSION),
+    Command("rename", sessions.rename, "TITLE", "Give this conversation a title."),
+    Command("fork", sessions.fork, "", "Go on in a copy of this conversation."),
+    Command("export", sessions.export, "FILE", "Write this conversation as Markdown.", (), Completes.FILE),
+    Command("incognito", _incognito, "", "Read no memories and store nothing; again switches back."),
+    Command("read-only", _read_only, "", "Use the memories but store nothing; again switches back.", ("readonly",)),
+    Command("retry", talk.retry, "", "Answer the last message anew.", ("regenerate",)),
+    Command("edit-last", talk.edit_last, "[TEXT]", "Change the last message and send it again."),
+    Command("attach", talk.attach, "FILE", "Send a text file with the next message.", (), Completes.FILE),
+    Command("copy", talk.copy, "[N]", "Copy the last answer, or its Nth code block, to the clipboard."),
+    Command("model", talk.model, "[NAME]", "Which model answers; with NAME switch to it.", (), Completes.MODEL),
+    Command("system", talk.system, "[TEXT or off]", "Replace the assistant's instructions in this chat."),
+    Command(
+        "think",
+        talk.think,
+        "[" + "|".join(_THINKING) + "]",
+        "How a model's reasoning is shown.",
+        (),
+        Completes.CHOICE,
+        _THINKING,
+    ),
+    Command("plain", talk.plain, "", "Print replies as they come, without Markdown; again switches back."),
+    Command("stats", recalls.stats, "", "How the memories stand."),
+    Command("doctor", recalls.doctor, "", "What is wrong, and what mends it."),
+    Command("help", _help, "[COMMAND]", "This list.", ("?",), Completes.COMMAND),
+    Command("quit", _quit, "", "Leave.", ("exit", "bye", "q")),
+)

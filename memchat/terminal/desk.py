@@ -1,0 +1,136 @@
+"""What a slash command has at hand, and what it may answer."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from memchat.app import App
+from memchat.chat import Attachment, Chat, Mode
+from memchat.errors import UsageError
+from memchat.store import Store
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """Send this message to the model; with `instead` it takes the place of the last exchange."""
+
+    text: str
+    instead: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Put this text on the input line for the user to change; what is sent takes the place of the last exchange."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """End the chat."""
+
+
+Outcome = Say | Write | Leave | None
+
+
+def _nothing() -> None:
+    return None
+
+
+@dataclass(slots=True)
+class Desk:
+    """One run of the chat: what is talked with, the screen, and what the next message takes along.
+
+    `ask` puts a yes-or-no question; it is None where nobody can answer. `attached` leaves with the next message.
+    """
+
+    app: App
+    chat: Chat
+    console: "Console"  # results
+    remarks: "Console"  # everything else; the same screen on a terminal
+    ask: Callable[[str], bool] | None = None
+    plain: bool = False
+    thinking: str = "hide"  # hide | dim | show | off
+    attached: list[Attachment] = field(default_factory=list)
+    last_text: str = ""
+    learn: Callable[[], None] = _nothing  # has the queue looked at now
+    forgot: Callable[[], None] = _nothing  # called when something was erased that the input line may still know
+
+    def now(self) -> datetime:
+        """Return the time, as the app has it."""
+        return self.app.clock()
+
+    @property
+    def store(self) -> Store:
+        """The memory file; raises UsageError when this chat has none."""
+        if self.chat.store is None:
+            raise UsageError("There is no memory file in use; `memchat doctor` says why.")
+        return self.chat.store
+
+    def writable(self) -> Store:
+        """Return the memory file for a change by hand; raises UsageError in a mode that changes nothing."""
+        if self.chat.mode is not Mode.NORMAL:
+            raise UsageError(f"This chat is {self.chat.mode.value}; /{self.chat.mode.value} switches that off.")
+        return self.store
+
+    def confirm(self, question: str, refusal: str) -> bool:
+        """Ask the user; where nobody can answer raise UsageError with what to say instead."""
+        if self.ask is None:
+            raise UsageError(refusal)
+        return self.ask(question)
+
+
+class Completes(StrEnum):
+    """What the words after a command are, for completion."""
+
+    NOTHING = "nothing"
+    MEMORY = "memory"
+    KIND = "kind"
+    MODEL = "model"
+    SESSION = "session"
+    FILE = "file"
+    COMMAND = "command"
+    CHOICE = "choice"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One row of the table: what is typed, what it does, and how it is completed."""
+
+    name: str
+    run: Callable[[Desk, str], Outcome]
+    usage: str  # what follows the name
+    help: str
+    aliases: tuple[str, ...] = ()
+    completes: Completes = Completes.NOTHING
+    choices: tuple[str, ...] = ()
+
+
+def read_ids(words: Sequence[str]) -> list[int]:
+    """Return memory or session ids as typed, with or without `#`; raises UsageError for anything else."""
+    ids = []
+    for word in words:
+        bare = word.strip(",").removeprefix("#")
+        if not bare.isdecimal() or len(bare) > 18:
+            raise UsageError(f"{word!r} is no id; ids are numbers such as 17.")
+        ids.append(int(bare))
+    return ids
+
+
+def read_id(words: str) -> int:
+    """Return the one id that was typed; raises UsageError when there is none or more."""
+    ids = read_ids(words.split())
+    if len(ids) != 1:
+        raise UsageError("Name one id, for example 17.")
+    return ids[0]
+
+
+def is_ids(words: str) -> bool:
+    """Tell whether the words are ids and nothing else."""
+    parts = words.split()
+    return bool(parts) and all(part.strip(",").removeprefix("#").isdecimal() for part in parts)

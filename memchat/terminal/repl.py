@@ -1,0 +1,188 @@
+"""The chat in the terminal: read a message, run a command or hold a turn, and never die of Ctrl-C."""
+
+import sys
+from contextlib import nullcontext
+from threading import Event
+
+from memchat import __version__
+from memchat.app import App
+from memchat.chat import Chat, Mode
+from memchat.errors import MemchatError
+from memchat.records import Memory, Session
+from memchat.terminal.background import Background
+from memchat.terminal.commands import read_call, run_command
+from memchat.terminal.desk import Desk, Leave, Outcome, Say, Write
+from memchat.terminal.keyboard import interruptible, typing_ahead
+from memchat.terminal.leaving import finish_learning
+from memchat.terminal.models import list_models
+from memchat.terminal.notices import NoticeBoard
+from memchat.terminal.reading import LineReader, Reader, is_dumb
+from memchat.terminal.render import make_console, print_error, quiet
+from memchat.terminal.speaking import Speaker
+from memchat.terminal.toolbar import Standing
+from memchat.terminal.waiting import WaitingLine
+
+
+def run_repl(app: App, chat: Chat) -> int:
+    """Talk until Ctrl-D or /quit; return the exit status."""
+    console = make_console()
+    desk = Desk(
+        app,
+        chat,
+        console,
+        console,
+        plain=app.settings.flag("terminal.plain"),
+        thinking=app.settings.text("chat.thinking") or "hide",
+    )
+    return Repl(desk).run()
+
+
+class Repl:
+    """The loop around one desk."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._board = NoticeBoard()
+        self._background = Background(desk.app, self._board)
+        self._waiting = WaitingLine(sys.stdout, alive=desk.console.is_terminal and not is_dumb())
+        self._speaker = Speaker(desk, self._waiting)
+        self._written = ""  # what the next prompt starts with
+        self._instead = False  # the next message takes the place of the last exchange
+        self._chat = desk.chat  # which conversation the background serves
+        self._reader = self._make_reader()
+        desk.ask = self._reader.ask
+        desk.learn = self._background.wake
+
+    def run(self) -> int:
+        """Read and answer until the user leaves."""
+        self._greet()
+        self._background.start_learning(self._chat)
+        self._background.warm_up(self._chat)
+        while self._round():
+            pass
+        self._leave()
+        return 0
+
+    def _greet(self) -> None:
+        desk = self._desk
+        quiet(desk.remarks, f"memchat {__version__} · /help · Ctrl-D leaves")
+        if desk.app.why_no_memory:
+            print_error(desk.remarks, f"No memory in this chat: {desk.app.why_no_memory}")
+        for notice in desk.chat.store.notices if desk.chat.store else ():
+            quiet(desk.remarks, notice)
+        if desk.chat.session is not None:
+            title = f" “{desk.chat.session.title}”" if desk.chat.session.title else ""
+            quiet(desk.remarks, f"Going on with conversation {desk.chat.session.id}{title}.")
+
+    def _round(self) -> bool:
+        """Read and take one message; False when the user leaves. No Ctrl-C gets past here."""
+        written, self._written = self._written, ""
+        try:
+            message = self._reader.read(written)
+            return not message.strip() or self._take(message)
+        except EOFError:
+            return False
+        except KeyboardInterrupt:
+            self._waiting.hide()
+        except MemchatError as error:
+            print_error(self._desk.remarks, error.sentence)
+        return True
+
+    def _take(self, message: str) -> bool:
+        """Deal with one message; False when the user leaves."""
+        call = read_call(message)
+        if call is None:
+            instead, self._instead = self._instead, False
+            self._speak(message, instead=instead)
+            return True
+        stays = self._follow(run_command(self._desk, call))
+        if self._desk.chat is not self._chat:
+            self._chat = self._desk.chat
+            self._background.warm_up(self._chat)
+        return stays
+
+    def _follow(self, outcome: Outcome) -> bool:
+        if isinstance(outcome, Say):
+            self._speak(outcome.text, instead=outcome.instead)
+        elif isinstance(outcome, Write):
+            self._written, self._instead = outcome.text, True
+        return not isinstance(outcome, Leave)
+
+    def _speak(self, text: str, *, instead: bool) -> None:
+        chat, stop = self._desk.chat, Event()
+        with interruptible(stop), nullcontext() if is_dumb() else typing_ahead(sys.stdout):
+            self._waiting.show("getting ready")
+            try:
+                with self._background.paused(chat):
+                    if instead:
+                        chat.drop_last()
+                    self._speaker.say(text, stop)
+            finally:
+                self._waiting.hide()
+
+    def _leave(self) -> None:
+        """Wait for what is still to be learnt, a bounded time, and say what is left."""
+        finish_learning(self._desk, self._background, self._waiting)
+        self._background.close()
+        self._show_notices()
+        self._waiting.close()
+
+    # -- what the input line needs
+
+    def _make_reader(self) -> Reader:
+        desk, app = self._desk, self._desk.app
+        if is_dumb():
+            return LineReader(self._standing, self._show_notices)
+        # Late: a quarter of a second, which a dumb terminal need not wait for.
+        from memchat.terminal.completion import Choices, CommandCompleter
+        from memchat.terminal.editor import edit_text
+        from memchat.terminal.history import MessageHistory
+        from memchat.terminal.reading import PromptReader
+        from memchat.terminal.typed import trim_typed
+
+        trim_typed(app.paths.history)
+        history = MessageHistory(app.paths.history, self._may_keep_typed, app.clock)
+        completer = CommandCompleter(Choices(self._memories, self._sessions, lambda: list_models(app)))
+        desk.forgot = history.reload
+        return PromptReader(
+            self._standing,
+            self._show_notices,
+            self._board,
+            history=history,
+            completer=completer,
+            vi=app.settings.flag("terminal.vi"),
+            edit=edit_text,
+            remark=lambda sentence: print_error(desk.remarks, sentence),
+        )
+
+    def _may_keep_typed(self) -> bool:
+        return self._desk.app.settings.flag("terminal.history") and self._desk.chat.mode is not Mode.INCOGNITO
+
+    def _memories(self) -> list[Memory]:
+        return self._desk.chat.store.list_memories() if self._desk.chat.store else []
+
+    def _sessions(self) -> list[Session]:
+        return self._desk.chat.store.list_sessions() if self._desk.chat.store else []
+
+    def _queued(self) -> int:
+        return self._desk.chat.store.count_queued() if self._desk.chat.store else 0
+
+    def _show_notices(self) -> None:
+        for sentence in self._board.take():
+            quiet(self._desk.remarks, sentence)
+
+    def _standing(self) -> Standing:
+        self._background.look()
+        chat, card = self._desk.chat, self._background.card
+        return Standing(
+            user=self._desk.app.user,
+            mode=chat.mode,
+            model=card.model if card else None,
+            engine=card.engine if card else None,
+            remote=card.remote if card else None,
+            memories=chat.store.count_memories() if chat.store else None,
+            pending=self._queued() if self._desk.app.settings.text("learn.mode") != "off" else 0,
+            context_used=chat.last.context_used if chat.last else 0,
+            context_size=chat.last.context_size if chat.last else 0,
+            attached=len(self._desk.attached),
+        )

@@ -1,0 +1,220 @@
+"""The chat on a real pseudo-terminal, seen through a terminal emulator that keeps its scroll-back."""
+
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+pexpect = pytest.importorskip("pexpect")
+pyte = pytest.importorskip("pyte")
+pytestmark = [
+    pytest.mark.pty,
+    pytest.mark.skipif(os.name != "posix", reason="pseudo-terminals of Unix"),
+]
+ROOT = Path(__file__).parent.parent
+ENTER, CTRL_C, CTRL_D = "\r", "\x03", "\x04"
+
+
+class Terminal:
+    """A program in a window of some rows and columns."""
+
+    def __init__(self, folder: Path, scene: str, rows: int = 20, columns: int = 80, **environ: str) -> None:
+        self.screen = pyte.HistoryScreen(columns, rows, history=5000, ratio=0.5)
+        self._stream = pyte.ByteStream(self.screen)
+        self.raw = b""
+        self.child = pexpect.spawn(
+            sys.executable,
+            ["-m", "tests.pty_program", str(folder), scene],
+            cwd=str(ROOT),
+            env=dict(os.environ) | {"TERM": "xterm-256color", "COLUMNS": "", "LINES": ""} | environ,
+            dimensions=(rows, columns),
+        )
+
+    def type(self, text: str) -> None:
+        self.child.send(text)
+
+    def resize(self, rows: int, columns: int) -> None:
+        self.child.setwinsize(rows, columns)
+        self.screen.resize(rows, columns)
+
+    def until(self, condition: Callable[[], bool], seconds: float = 15.0) -> None:
+        """Read the program's output until `condition` holds."""
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < deadline, "\n".join(self.lines())
+            assert self.child.isalive() or self._read(), "\n".join(self.lines())
+            self._read()
+
+    def until_shown(self, text: str, seconds: float = 15.0) -> None:
+        self.until(lambda: text in "\n".join(self.lines()), seconds)
+
+    def until_prompt(self) -> None:
+        """Wait until the newest line is an empty prompt with the toolbar under it."""
+        self.until(lambda: any(line.rstrip() in (">", "incognito>") for line in self.lines()[-8:]))
+
+    def until_over(self) -> int:
+        """Wait for the end; return the exit status."""
+        deadline = time.monotonic() + 30
+        while self.child.isalive():
+            assert time.monotonic() < deadline, "\n".join(self.lines())
+            self._read()
+        self._read()
+        assert self.child.signalstatus is None
+        return self.child.exitstatus
+
+    def lines(self) -> list[str]:
+        """Return scroll-back and window as text, oldest line first."""
+        past = ["".join(row[x].data for x in range(self.screen.columns)) for row in self.screen.history.top]
+        return [line.rstrip() for line in (*past, *self.screen.display) if line.strip()]
+
+    def _read(self) -> bool:
+        try:
+            piece = self.child.read_nonblocking(65536, timeout=0.05)
+        except (pexpect.TIMEOUT, pexpect.EOF):
+            return False
+        self.raw += piece
+        self._stream.feed(piece)
+        return True
+
+
+@pytest.fixture
+def opened() -> Iterator[list[Terminal]]:
+    terminals: list[Terminal] = []
+    yield terminals
+    for terminal in terminals:
+        terminal.child.close(force=True)
+
+
+@pytest.fixture
+def start(tmp_path: Path, opened: list[Terminal]) -> Callable[..., Terminal]:
+    def begin(scene: str = "echo", **more: object) -> Terminal:
+        opened.append(Terminal(tmp_path, scene, **more))
+        opened[-1].until_shown(">" if more.get("TERM") == "dumb" else "fake-chat")
+        return opened[-1]
+
+    return begin
+
+
+def test_a_paste_of_300_lines_is_one_message(start: Callable[..., Terminal]) -> None:
+    terminal = start()
+    pasted = "\r".join(f"line {number}" for number in range(300))
+    terminal.type(f"\x1b[200~{pasted}\x1b[201~")
+    terminal.until_shown("line 299")
+    terminal.type(ENTER)
+    terminal.until_shown(f"heard 300 lines, {len(pasted)} characters")
+    terminal.type(CTRL_D)
+    assert terminal.until_over() == 0
+
+
+def test_ctrl_c_while_waiting_for_the_first_word(start: Callable[..., Terminal]) -> None:
+    terminal = start("silent")
+    terminal.type("hi" + ENTER)
+    terminal.until_shown("Ctrl-C stops")
+    terminal.type(CTRL_C)
+    terminal.until_shown("[stopped]")
+    assert not any("Ctrl-C stops" in line for line in terminal.lines())
+    terminal.type(CTRL_C + CTRL_C + CTRL_D)
+    assert terminal.until_over() == 0
+
+
+def test_ctrl_c_in_the_middle_of_a_reply(start: Callable[..., Terminal]) -> None:
+    terminal = start("endless")
+    terminal.type("hi" + ENTER)
+    terminal.until_shown("Once")
+    terminal.type(CTRL_C)
+    terminal.until_shown("[stopped]")
+    terminal.type("half a line" + CTRL_C)
+    terminal.type("/quit" + ENTER)
+    assert terminal.until_over() == 0
+
+
+def test_ctrl_c_while_the_last_words_are_learnt(start: Callable[..., Terminal]) -> None:
+    terminal = start("learning")
+    terminal.type("I moved to Berlin." + ENTER)
+    terminal.until_shown("heard 1 lines")
+    terminal.type(CTRL_D)
+    terminal.until_shown("learning from 1 exchange")
+    terminal.type(CTRL_C)
+    terminal.until_shown("1 exchange left to learn from")
+    assert terminal.until_over() == 0
+
+
+def test_words_typed_during_a_reply_wait_for_the_next_prompt(start: Callable[..., Terminal]) -> None:
+    terminal = start("slow rows")
+    terminal.type("hi" + ENTER)
+    terminal.until_shown("row 3 ")
+    terminal.type("typed ahead")
+    terminal.until_shown("> typed ahead")
+    rows = [line for line in terminal.lines() if "typed ahead" in line]
+    assert rows == ["> typed ahead"]
+    assert [int(found) for found in re.findall(r"row (\d+)", "\n".join(terminal.lines()))] == list(range(1, 61))
+    terminal.type(CTRL_C + CTRL_D)
+    assert terminal.until_over() == 0
+
+
+def test_a_paste_during_a_reply_is_still_one_message(start: Callable[..., Terminal]) -> None:
+    terminal = start("slow rows")
+    terminal.type("hi" + ENTER)
+    terminal.until_shown("row 3 ")
+    terminal.type("\x1b[200~one\rtwo\x1b[201~")
+    terminal.until_shown("  two")
+    assert "> one" in terminal.lines()
+    terminal.type(CTRL_C + CTRL_D)
+    assert terminal.until_over() == 0
+
+
+def test_every_line_of_a_long_answer_is_once_in_the_scroll_back(start: Callable[..., Terminal]) -> None:
+    terminal = start("rows", rows=20)
+    terminal.type("hi" + ENTER)
+    terminal.until_shown("row 200")
+    terminal.type(CTRL_D)
+    assert terminal.until_over() == 0
+    numbers = [int(found[1]) for line in terminal.lines() if (found := re.match(r"row (\d+) of", line))]
+    assert numbers == list(range(1, 201))
+
+
+@pytest.mark.parametrize("columns", [50, 120])
+def test_a_resize_during_a_reply_loses_and_doubles_nothing(start: Callable[..., Terminal], columns: int) -> None:
+    terminal = start("slow rows", columns=80)
+    terminal.type("hi" + ENTER)
+    terminal.until_shown("row 10 ")
+    terminal.resize(15, columns)
+    terminal.until_shown("row 60 ")
+    terminal.type(CTRL_D)
+    assert terminal.until_over() == 0
+    written = re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", terminal.raw).decode()
+    assert [int(found) for found in re.findall(r"row (\d+) word", written)] == list(range(1, 61))
+
+
+def test_wide_characters_and_emoji_wrap_inside_the_window(start: Callable[..., Terminal]) -> None:
+    from tests.pty_program import WIDE
+
+    terminal = start("wide", columns=40)
+    terminal.type("hi" + ENTER)
+    terminal.until_prompt()
+    terminal.type(CTRL_D)
+    assert terminal.until_over() == 0
+    written = re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", terminal.raw).decode()
+    assert WIDE in written.replace("\r\n", "")
+
+
+def test_no_color_takes_the_colours_and_leaves_the_chat(start: Callable[..., Terminal]) -> None:
+    terminal = start(NO_COLOR="1")
+    terminal.type("/help" + ENTER)
+    terminal.until_shown("Leave.")
+    terminal.type(CTRL_D)
+    assert terminal.until_over() == 0
+    assert not re.search(rb"\x1b\[(?:[0-9;]*;)?(?:3[0-79]|4[0-79]|9[0-7]|38|48)[;m]", terminal.raw)
+
+
+def test_a_dumb_terminal_gets_no_control_sequences(start: Callable[..., Terminal]) -> None:
+    terminal = start(TERM="dumb")
+    terminal.type("hi\n")
+    terminal.until_shown("heard 1 lines, 2 characters")
+    terminal.type(CTRL_D)
+    assert terminal.until_over() == 0
+    assert b"\x1b" not in terminal.raw
