@@ -58,14 +58,15 @@ def fetch(pack: Pack, folder: Path, stop: Event, download: Download = download_w
 
 
 def _make_private(folder: Path) -> None:
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for one in (folder.parent, folder):
+        one.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)
 
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     """Let one process at a time fetch into `folder`; the system frees the lock when a process dies."""
-    with (folder / LOCK).open("wb") as lock:
+    with open(os.open(folder / LOCK, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as lock:
         try:
             _lock(lock)
         except OSError:

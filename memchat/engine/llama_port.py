@@ -34,5 +34,6 @@ class Port:
 
     def _ask(self, text: str) -> int:
         with self._lock:
-            self._connection.request("POST", "/tokenize", json.dumps({"content": text, "parse_special": False}), self._headers)
+            body = json.dumps({"content": text, "parse_special": False})
+            self._connection.request("POST", "/tokenize", body, self._headers)
             return len(json.loads(self._connection.getresponse().read())["tokens"])

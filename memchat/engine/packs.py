@@ -124,7 +124,7 @@ def check_room(pack: Pack, folder: Path, *, disk: int | None = None, memory: int
     if memory is not None and memory < needs.memory:
         raise EngineFailed(
             f"The model {pack.name} needs {_gigabytes(needs.memory)} of memory, and there is {_gigabytes(memory)}: "
-            "use a smaller one (`memchat setup --small`) or Ollama on a larger machine."
+            "take the small one (`memchat setup --small`), or Ollama on a larger machine."
         )
 
 
