@@ -10,6 +10,7 @@ from memchat.store.part import in_list, to_json
 from memchat.text import fold, words
 
 MARK: Final = "[forgotten]"
+_FEW: Final = 50  # words up to which looking for each one is quicker than cutting a text into words
 _ALL: Final = "IN (SELECT value FROM json_each(?))"
 
 
@@ -64,7 +65,8 @@ class WordSearch:
         return any(True for _ in self._standing(text))
 
     def _standing(self, text: str) -> Iterator[str]:
-        if not self._by_word or not text:
+        folded = text.casefold() if text.isascii() else fold(text)
+        if len(self._by_word) <= _FEW and not any(word in folded for word in self._by_word):
             return
         folded = fold(text)
         for word in self._by_word.keys() & set(words(text)):

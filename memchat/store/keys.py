@@ -1,6 +1,6 @@
 """The keys a memory is found by: its own text and the questions it answers."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from memchat.records import Key
@@ -56,12 +56,12 @@ def list_cues(database: Database, memory: int) -> list[str]:
     return database.column("SELECT text FROM keys WHERE memory = ? AND role = 'cue' ORDER BY id", (memory,))
 
 
-def add_keys(database: Database, memory: int, role: str, texts: Sequence[str]) -> None:
-    """Add keys as pending, also for a reindex that is running."""
+def add_keys(database: Database, memory: int, wordings: Iterable[tuple[str, str]]) -> None:
+    """Add keys, each a role and a text, as pending, also for a reindex that is running."""
     rebuilt = 0 if database.value("SELECT 1 FROM embedders WHERE live = 0") else None
     database.write_many(
         "INSERT INTO keys (memory, role, text, rebuilt) VALUES (?, ?, ?, ?)",
-        [(memory, role, text, rebuilt) for text in texts],
+        [(memory, role, text, rebuilt) for role, text in wordings],
     )
 
 

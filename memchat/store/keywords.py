@@ -54,8 +54,13 @@ def shelf_token(user: int, state: State) -> str:
 
 def write_row(database: Database, memory: int, texts: tuple[str, Iterable[str]], shelf: str) -> None:
     """Put a memory's text and cues into the index in place of what stood there."""
-    text, cues = texts
     delete_rows(database, (memory,))
+    insert_row(database, memory, texts, shelf)
+
+
+def insert_row(database: Database, memory: int, texts: tuple[str, Iterable[str]], shelf: str) -> None:
+    """Put the text and cues of a memory into the index that is not in it yet."""
+    text, cues = texts
     database.write(
         "INSERT INTO memories_fts (rowid, text, cues, shelf) VALUES (?, ?, ?, ?)",
         (memory, searchable(text), searchable("\n".join(cues)), shelf),

@@ -39,9 +39,7 @@ class Revisions(Memories, Changes):
             id = self._insert(new, now)
             if new.source is not None:
                 self._add_source(id, new.source, now)
-            keys.add_keys(self._db, id, "text", [_wording(new.text)])
-            keys.add_keys(self._db, id, "cue", _cues(new.cues))
-            self._shelve(id)
+            self._index_new(id, new)
             origin = turn if turn is not None or new.source is None else new.source.turn
             after = {"text": _wording(new.text), "kind": str(new.kind), "state": str(new.state)}
             self._add_change(id, "added", cause, now, turn=origin, after=after)
@@ -151,6 +149,13 @@ class Revisions(Memories, Changes):
             f"INSERT INTO memories ({', '.join(columns)}) VALUES ({places})", tuple(columns.values())
         )
 
+    def _index_new(self, id: int, new: NewMemory) -> None:
+        """Do for a memory that was never indexed what `_shelve` does for any, without looking for what it had."""
+        text, cues = _wording(new.text), _cues(new.cues)
+        keys.add_keys(self._db, id, [("text", text), *(("cue", cue) for cue in cues)])
+        if new.state is State.CURRENT:
+            keywords.insert_row(self._db, id, (text, cues), keywords.shelf_token(self._user_id, new.state))
+
     def _add_source(self, id: int, source: Source, now: datetime) -> int:
         return self._db.insert(
             "INSERT INTO sources (memory, session, turn, evidence, at) VALUES (?, ?, ?, ?, ?)",
@@ -180,7 +185,7 @@ class Revisions(Memories, Changes):
         old = [key.id for key in keys.list_of(self._db, id, role)]
         vectors.delete_vectors(self._db, old)
         keys.delete_keys(self._db, old)
-        keys.add_keys(self._db, id, role, texts)
+        keys.add_keys(self._db, id, [(role, text) for text in texts])
 
     def _shelve(self, id: int) -> None:
         """Put words and vectors where the memory's state wants them: among the present, the past, or nowhere."""

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from memchat.errors import StoreBusy, StoreError
+from memchat.errors import StoreBusy, StoreFull
 from memchat.store import location
 from memchat.store.connection import Database
 
@@ -30,8 +30,11 @@ def scrub(database: Database) -> None:
         busy = database.rows("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
     except StoreBusy as error:
         raise StoreBusy(_in_the_way(database.path)) from error
-    except StoreError as error:
-        raise type(error)(f"What was deleted could not be wiped from the disk yet. {error.sentence}") from error
+    except StoreFull as error:
+        raise StoreFull(
+            f"It is deleted, but the disk that holds {database.path} has no room to wipe the old bytes; "
+            "make room and run `memchat doctor --fix`."
+        ) from error
     if busy:
         raise StoreBusy(_in_the_way(database.path))
     database.write("DELETE FROM meta WHERE name = ?", (_DUE,))

@@ -14,7 +14,7 @@ _SHORTEST: Final = 4  # bytes; less is found anywhere by chance
 _PIECE: Final = 100  # characters of a long text that are looked for at one place: a page holds them in one run
 _STRIDE: Final = 1000
 _WINDOW: Final = 32  # bytes of a vector; more would often cross the end of a page
-_BUDGET: Final = 12 << 30  # bytes compared in one search, some seconds; above it texts are taken evenly from all
+_BUDGET: Final = 6 << 30  # bytes compared in one search, some seconds; above it texts are taken evenly from all
 _FEWEST: Final = 16
 
 

@@ -213,7 +213,7 @@ def move_vectors(database: Database, keys: Sequence[int], shelf: int) -> None:
         for key, embedding in moved:
             if embedding is not None:
                 database.write(f"DELETE FROM vectors_{generation} WHERE rowid = ?", (key,))
-                _insert(database, generation, key, shelf, embedding)
+                _insert(database, generation, [(key, shelf, embedding)])
 
 
 def delete_shelves(database: Database, shelves: Sequence[int]) -> int:
@@ -270,8 +270,7 @@ def rebuild(database: Database, generation: int, dimensions: int) -> None:
     rows = database.rows(f"SELECT rowid, shelf, embedding FROM vectors_{generation}")
     database.write(f"DROP TABLE vectors_{generation}")
     create_table(database, generation, dimensions)
-    for key, shelf, embedding in sorted(rows):
-        _insert(database, generation, key, shelf, embedding)
+    _insert(database, generation, sorted(rows))
 
 
 def drop_generation(database: Database, generation: int) -> None:
@@ -304,13 +303,16 @@ def _place(database: Database, generation: int, packed: Iterable[tuple[int, byte
         WHERE keys.id IN (SELECT value FROM json_each(?)) AND {SEARCHED}""",
         in_list(vectors),
     )
-    for key, user, state in shelves:
+    placed = [key for key, _, _ in shelves]
+    there = f"SELECT rowid FROM vectors_{generation}_rowids WHERE rowid IN (SELECT value FROM json_each(?))"
+    for key in database.column(there, in_list(placed)):
         database.write(f"DELETE FROM vectors_{generation} WHERE rowid = ?", (key,))
-        _insert(database, generation, key, shelf_number(user, State(state)), vectors[key])
-    return [key for key, _, _ in shelves]
-
-
-def _insert(database: Database, generation: int, key: int, shelf: int, embedding: bytes) -> None:
-    database.write(
-        f"INSERT INTO vectors_{generation} (rowid, shelf, embedding) VALUES (?, ?, ?)", (key, shelf, embedding)
+    _insert(
+        database, generation, ((key, shelf_number(user, State(state)), vectors[key]) for key, user, state in shelves)
     )
+    return placed
+
+
+def _insert(database: Database, generation: int, rows: Iterable[tuple[int, int, bytes]]) -> None:
+    """Insert rows of key, shelf and vector."""
+    database.write_many(f"INSERT INTO vectors_{generation} (rowid, shelf, embedding) VALUES (?, ?, ?)", rows)
