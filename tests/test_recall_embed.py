@@ -128,7 +128,8 @@ def test_the_floor_of_a_personal_question_is_lower(calibration):
         return question_floor(calibration, [text], embedder().embed_queries([text]), 0.1, 2.0)
 
     assert floor("What should I give my aunt?") < floor("Who composed the opera?")
-    assert floor("What should I give my aunt?") >= calibration.noise_mean
+    lowest = calibration.noise_mean - 0.5 * calibration.noise_deviation
+    assert floor("What should I give my own aunt and my uncle for our party?") >= lowest - 1e-9
 
 
 def test_context_lends_a_question_half_of_its_leaning(calibration):

@@ -72,9 +72,9 @@ def results(tmp_path_factory, embedder, rows):
 
 
 def test_the_model_is_given_what_most_questions_need(results):
-    """Measured without cues: given 0.80 overall (English personas 0.90, Spanish memories 0.61), recall@5 0.64."""
-    assert fmean(result.given for result in results.values()) >= 0.78
-    assert fmean(result.k["5"]["recall"] for result in results.values()) >= 0.62
+    """Measured without cues: given 0.82 overall (English personas 0.90, Spanish memories 0.66), recall@5 0.64."""
+    assert fmean(result.given for result in results.values()) >= 0.80
+    assert fmean(result.k["5"]["recall"] for result in results.values()) >= 0.63
     assert min(results["ottilie"].given, results["kwabena"].given) >= 0.86
     assert max(result.profile_tokens for result in results.values()) <= 300
 

@@ -18,6 +18,7 @@ from memchat.recall.samples import MEMORIES, PERSONAL_QUESTIONS, WORLD_QUESTIONS
 from memchat.records import Calibration, Vector
 
 _SELF_WORDS: Final = 1.0  # deviations by which "I", "my", "us" move a question towards one's own life
+_LOWEST: Final = -0.5  # deviations from the mean of noise; pairs across languages lie up to 0.4 below it (MiniLM)
 _FEWEST_TRIALS: Final = 10  # with fewer trials of a language group, all trials count
 
 
@@ -56,7 +57,7 @@ def lean(calibration: Calibration, text: str, vector: Vector) -> float:
 def question_floor(
     calibration: Calibration, texts: Sequence[str], vectors: Sequence[Vector], false_alarm: float, weight: float
 ) -> float:
-    """Return the cosine similarity that a memory needs to answer a question, never below the mean of noise.
+    """Return the cosine similarity that a memory needs to answer a question.
 
     `texts` is the message, and it again after the one before, as `search_texts` gives them: the lower floor counts,
     and the context lends a message only half of its leaning, so that "how do lasers work?" after a personal message
@@ -67,7 +68,7 @@ def question_floor(
     leans = [lean(calibration, text, vector) for text, vector in zip(texts, vectors, strict=True)]
     needed = _threshold(calibration, guess_language(texts[0]), false_alarm, weight)
     above = needed - weight * max((leans[0] + leaning) / 2 for leaning in leans)
-    return calibration.noise_mean + calibration.noise_deviation * max(0.0, above)
+    return calibration.noise_mean + calibration.noise_deviation * max(_LOWEST, above)
 
 
 def _threshold(calibration: Calibration, language: str, false_alarm: float, weight: float) -> float:
