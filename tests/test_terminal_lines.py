@@ -42,6 +42,21 @@ def test_edges_of_the_input(tmp_path: Path, text: str, messages: list[str]) -> N
     assert said(model) == messages
 
 
+def test_a_closed_stdin_is_an_empty_one(tmp_path: Path) -> None:
+    app = make_app(tmp_path)
+    assert run_lines(app, app.open_chat(), None, io.StringIO(), io.StringIO()) == 0
+    app.close()
+
+
+def test_bytes_that_are_no_text_do_not_end_the_pipe(tmp_path: Path) -> None:
+    model = FakeChat()
+    app = make_app(tmp_path, model)
+    stdin = io.TextIOWrapper(io.BytesIO(b"a\xffb\nok\n"), encoding="ascii")
+    assert run_lines(app, app.open_chat(), stdin, io.StringIO(), io.StringIO()) == 0
+    app.close()
+    assert said(model) == ["a\ufffdb", "ok"]
+
+
 def test_commands_work_in_a_pipe(tmp_path: Path) -> None:
     model = FakeChat()
     status, out, err = pipe(tmp_path, "/remember I like tea.\n/memories\n/forget 1 --yes\n/quit\nnever\n", model)

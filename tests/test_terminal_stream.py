@@ -2,7 +2,6 @@
 
 import io
 import re
-import unicodedata
 
 import pytest
 from hypothesis import given
@@ -86,38 +85,17 @@ def test_a_mark_waits_for_its_partner_but_not_for_ever() -> None:
     assert spans[0] == ("**", "")
 
 
-MARKS = [
-    "a",
-    "bc",
-    "*",
-    "**",
-    "`",
-    "```",
-    "-",
-    "1.",
-    "#",
-    "|",
-    "|-|",
-    "_",
-    "[x](y)",
-    "~~",
-    ">",
-    "日",
-    "👍🏽",
-    "\\",
-    "(",
-    ".",
-    "\x1b[31m",
-    "é",
-]
-FRAGMENTS = st.lists(st.sampled_from([*MARKS, " ", "  ", "\n", "\n\n", "\t", "\r\n", "- ", "# "]), max_size=40)
+PIECES = (
+    *("a", "bc", "é", "日", "👍🏽", "*", "**", "_", "~~", "`", "```", "\\", "[x](y)", "(", "."),
+    *("-", "- ", "1.", "# ", "> ", "|", "|-|", " ", "  ", "\t", "\n", "\n\n", "\r\n", "\x1b[31m"),
+)
+FRAGMENTS = st.lists(st.sampled_from(PIECES), max_size=40)
 
 
 @given(FRAGMENTS)
 def test_cutting_the_reply_elsewhere_changes_nothing(fragments: list[str]) -> None:
     whole = "".join(fragments)
-    shown = {unicodedata.normalize("NFC", show(*pieces)) for pieces in ([whole], fragments, list(whole))}
-    assert len(shown) == 1
+    assert show(whole) == show(*fragments) == show(*whole)
 
 
 @given(FRAGMENTS)

@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Event, Thread
 
-from memchat.app import App
-from memchat.chat import Chat, Mode
 from memchat.errors import MemchatError
 from memchat.learn import Learned, Learner
-from memchat.records import ChatCard, Message
+from memchat.records import Message
+from memchat.terminal.desk import Desk
 from memchat.terminal.notices import NoticeBoard, learnt_lines
 
 _LETTING_GO = 2.0  # seconds
@@ -18,9 +17,9 @@ _MOMENT = 0.05  # seconds between looks at whether the prompt's beginning is the
 class Background:
     """The threads beside the prompt. They have connections of their own; the chat stays in the main thread."""
 
-    def __init__(self, app: App, board: NoticeBoard) -> None:
-        self.card: ChatCard | None = None  # of the chat model, once it is loaded
-        self._app = app
+    def __init__(self, desk: Desk, board: NoticeBoard) -> None:
+        self._desk = desk
+        self._app = desk.app
         self._board = board
         self._learner: Learner | None = None
         self._warming: Thread | None = None
@@ -28,37 +27,37 @@ class Background:
         self._prefix: Callable[[], Sequence[Message]] | None = None
         self._messages: Sequence[Message] | None = None
 
-    def start_learning(self, chat: Chat) -> None:
+    def start_learning(self) -> None:
         """Begin to learn what waits, unless learning is off or there is no memory file."""
-        if chat.store is not None and self._app.settings.text("learn.mode") != "off":
+        if self._desk.chat.store is not None and self._app.settings.text("learn.mode") != "off":
             self._learner = self._app.learner()
             self._learner.on_learned = self._tell
             self._learner.start()
 
-    def warm_up(self, chat: Chat) -> None:
+    def warm_up(self) -> None:
         """Load the models and have the chat model read what every message of this chat begins with."""
         self._stop.set()
         self._stop = Event()
-        self._prefix, self._messages = chat.prompt_prefix, None
+        self._prefix, self._messages = self._desk.chat.prompt_prefix, None
         self._warming = Thread(target=self._warm_up, args=(self._stop,), name="warm-up", daemon=True)
         self._warming.start()
 
     def look(self) -> None:
         """Do the share of the main thread: the prompt's beginning comes from its connection."""
-        if self.card is not None and self._prefix is not None:
+        if self._desk.card is not None and self._prefix is not None:
             prefix, self._prefix = self._prefix, None
             self._messages = prefix()
 
     @contextmanager
-    def paused(self, chat: Chat) -> Iterator[None]:
-        """Within: the engine belongs to the turn."""
+    def paused(self) -> Iterator[None]:
+        """Within: the engine and the file belong to the caller."""
         self._stop.set()
         if self._learner is not None:
             self._learner.pause()
         try:
             yield
         finally:
-            if self._learner is not None and chat.mode is Mode.NORMAL:
+            if self._learner is not None:
                 self._learner.resume()
 
     def wake(self) -> None:
@@ -85,7 +84,7 @@ class Background:
         try:
             self._app.embedder()
             model = self._app.chat_model()
-            self.card = model.card()
+            self._desk.card = model.card()
             self._board.post()
             while self._messages is None:
                 if stop.wait(_MOMENT):

@@ -10,7 +10,6 @@ from typing import Final
 
 from memchat.chat import Mode
 from memchat.errors import UsageError
-from memchat.settings import find_setting
 from memchat.terminal import memory_commands as memories
 from memchat.terminal import recall_commands as recalls
 from memchat.terminal import session_commands as sessions
@@ -94,7 +93,6 @@ _KEYS: Final = (
     'Enter sends · Alt-Enter or a line """ for more lines · Ctrl-C stops a reply or clears the line · Ctrl-D leaves · '
     "Ctrl-R searches what you typed · Ctrl-X Ctrl-E opens your editor · Tab completes"
 )
-_THINKING: Final = find_setting("chat.thinking").choices
 _MEMORY, _KIND, _SESSION = Completes.MEMORY, Completes.KIND, Completes.SESSION
 
 COMMANDS: Final = (
@@ -139,11 +137,11 @@ COMMANDS: Final = (
     Command(
         "think",
         talk.think,
-        "[" + "|".join(_THINKING) + "]",
+        "[" + "|".join(talk.THINKING) + "]",
         "How a model's reasoning is shown.",
         (),
         Completes.CHOICE,
-        _THINKING,
+        talk.THINKING,
     ),
     Command("plain", talk.plain, "", "Print replies as they come, without Markdown; again switches back."),
     Command("stats", recalls.stats, "", "How the memories stand."),

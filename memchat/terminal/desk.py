@@ -1,7 +1,8 @@
 """What a slash command has at hand, and what it may answer."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from memchat.app import App
 from memchat.chat import Attachment, Chat, Mode
 from memchat.errors import UsageError
+from memchat.records import ChatCard
 from memchat.store import Store
 
 if TYPE_CHECKING:
@@ -56,9 +58,12 @@ class Desk:
     ask: Callable[[str], bool] | None = None
     plain: bool = False
     thinking: str = "hide"  # hide | dim | show | off
-    attached: list[Attachment] = field(default_factory=list)
+    attached: tuple[Attachment, ...] = ()
     last_text: str = ""
+    last_attached: tuple[Attachment, ...] = ()
+    card: ChatCard | None = None  # of the chat model, once it is loaded
     learn: Callable[[], None] = _nothing  # has the queue looked at now
+    hush: Callable[[], AbstractContextManager[None]] = nullcontext  # keeps the background still meanwhile
     forgot: Callable[[], None] = _nothing  # called when something was erased that the input line may still know
 
     def now(self) -> datetime:
@@ -77,6 +82,14 @@ class Desk:
         if self.chat.mode is not Mode.NORMAL:
             raise UsageError(f"This chat is {self.chat.mode.value}; /{self.chat.mode.value} switches that off.")
         return self.store
+
+    def next_message(self, text: str, *, instead: bool) -> tuple[Attachment, ...]:
+        """Note what is about to be said and return what goes with it; `instead` takes the last exchange back."""
+        if instead and (self.chat.last is None or self.chat.last.reply):
+            self.chat.drop_last()  # one without a reply never came into the context
+        along = self.attached or (self.last_attached if instead else ())
+        self.last_text, self.last_attached = text, along
+        return along
 
     def confirm(self, question: str, refusal: str) -> bool:
         """Ask the user; where nobody can answer raise UsageError with what to say instead."""

@@ -1,6 +1,7 @@
 """Piped chat: one message a line, only answers on stdout, everything else on stderr."""
 
 from collections.abc import Iterator
+from io import TextIOWrapper
 from threading import Event
 from typing import TextIO
 
@@ -17,15 +18,16 @@ from memchat.terminal.stream import PlainReply
 from memchat.terminal.waiting import WaitingLine
 
 
-def run_lines(app: App, chat: Chat, stdin: TextIO, stdout: TextIO, stderr: TextIO) -> int:
+def run_lines(app: App, chat: Chat, stdin: TextIO | None, stdout: TextIO, stderr: TextIO) -> int:
     """Answer each line of `stdin`; return 0, or the status of the last message that failed.
 
     A line that is a command runs it. Raises EngineError when there is no model: no later line would fare better.
     """
     desk = Desk(app, chat, make_console(stdout), make_console(stderr), plain=True)
     board = NoticeBoard()
-    background = Background(app, board)
-    background.start_learning(chat)
+    background = Background(desk, board)
+    desk.learn, desk.hush = background.wake, background.paused
+    background.start_learning()
     status = 0
     for line in _messages(stdin):
         try:
@@ -42,7 +44,11 @@ def run_lines(app: App, chat: Chat, stdin: TextIO, stdout: TextIO, stderr: TextI
     return status
 
 
-def _messages(stdin: TextIO) -> Iterator[str]:
+def _messages(stdin: TextIO | None) -> Iterator[str]:
+    if stdin is None:  # it was closed
+        return
+    if isinstance(stdin, TextIOWrapper):
+        stdin.reconfigure(encoding="utf-8", errors="replace")
     for number, line in enumerate(stdin):
         text = (line.removeprefix("\ufeff") if number == 0 else line).rstrip("\r\n")
         if text.strip():
@@ -61,18 +67,16 @@ def _take(desk: Desk, background: Background, line: str) -> bool:
     if isinstance(outcome, Write):
         raise UsageError("Without a terminal name the new text: /edit-last TEXT")
     if isinstance(outcome, Say):
-        with background.paused(desk.chat):
-            if outcome.instead:
-                desk.chat.drop_last()
-            _answer(desk, outcome.text)
+        with background.paused():
+            _answer(desk, outcome)
     return not isinstance(outcome, Leave)
 
 
-def _answer(desk: Desk, text: str) -> None:
+def _answer(desk: Desk, message: Say) -> None:
     reply = PlainReply(desk.console.file)
-    desk.last_text = text
+    along = desk.next_message(message.text, instead=message.instead)
     try:
-        for event in desk.chat.turn(text, Event(), tuple(desk.attached)):
+        for event in desk.chat.turn(message.text, Event(), along):
             if isinstance(event, Piece):
                 reply.feed(event.text)
             elif isinstance(event, Notice):
@@ -81,4 +85,4 @@ def _answer(desk: Desk, text: str) -> None:
                 quiet(desk.remarks, "The reply broke off.")
     finally:
         reply.finish()
-    desk.attached = []
+    desk.attached = ()

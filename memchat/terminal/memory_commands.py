@@ -152,12 +152,13 @@ def _sure(desk: Desk, memories: Sequence[Memory]) -> bool:
 
 def _erase(desk: Desk, chosen: Selection) -> None:
     paths = desk.app.paths
-    receipt = erase(desk.store, chosen, history=paths.history, log=paths.log)
+    with desk.hush():
+        receipt = erase(desk.store, chosen, history=paths.history, log=paths.log)
     if desk.chat.session is not None:
         turns = desk.store.list_turns(desk.chat.session.id)
         desk.chat.forget_turns({turn.id for turn in turns if turn.forgotten})
     desk.chat.refresh_profile()
-    desk.last_text = ""
+    desk.last_text, desk.last_attached = "", ()
     desk.forgot()
     print_receipt(desk.console, receipt)
 

@@ -3,6 +3,7 @@
 import sys
 from contextlib import nullcontext
 from threading import Event
+from typing import TYPE_CHECKING
 
 from memchat import __version__
 from memchat.app import App
@@ -21,6 +22,9 @@ from memchat.terminal.render import make_console, print_error, quiet
 from memchat.terminal.speaking import Speaker
 from memchat.terminal.toolbar import Standing
 from memchat.terminal.waiting import WaitingLine
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def run_repl(app: App, chat: Chat) -> int:
@@ -43,21 +47,21 @@ class Repl:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._board = NoticeBoard()
-        self._background = Background(desk.app, self._board)
-        self._waiting = WaitingLine(sys.stdout, alive=desk.console.is_terminal and not is_dumb())
+        self._background = Background(desk, self._board)
+        self._waiting = WaitingLine(sys.stdout, width=lambda: desk.console.width, alive=_can_rub_out(desk.console))
         self._speaker = Speaker(desk, self._waiting)
         self._written = ""  # what the next prompt starts with
         self._instead = False  # the next message takes the place of the last exchange
-        self._chat = desk.chat  # which conversation the background serves
+        self._warm = (desk.chat, desk.card)  # which conversation and model the background serves
         self._reader = self._make_reader()
         desk.ask = self._reader.ask
-        desk.learn = self._background.wake
+        desk.learn, desk.hush = self._background.wake, self._background.paused
 
     def run(self) -> int:
         """Read and answer until the user leaves."""
         self._greet()
-        self._background.start_learning(self._chat)
-        self._background.warm_up(self._chat)
+        self._background.start_learning()
+        self._background.warm_up()
         while self._round():
             pass
         self._leave()
@@ -96,10 +100,15 @@ class Repl:
             self._speak(message, instead=instead)
             return True
         stays = self._follow(run_command(self._desk, call))
-        if self._desk.chat is not self._chat:
-            self._chat = self._desk.chat
-            self._background.warm_up(self._chat)
+        self._keep_warm()
         return stays
+
+    def _keep_warm(self) -> None:
+        """Warm up anew when a command went over to another conversation or model."""
+        chat, card = self._warm
+        self._warm = (self._desk.chat, self._desk.card)
+        if self._desk.chat is not chat or (card is not None and self._desk.card is not card):
+            self._background.warm_up()
 
     def _follow(self, outcome: Outcome) -> bool:
         if isinstance(outcome, Say):
@@ -109,14 +118,12 @@ class Repl:
         return not isinstance(outcome, Leave)
 
     def _speak(self, text: str, *, instead: bool) -> None:
-        chat, stop = self._desk.chat, Event()
+        stop = Event()
         with interruptible(stop), nullcontext() if is_dumb() else typing_ahead(sys.stdout):
             self._waiting.show("getting ready")
             try:
-                with self._background.paused(chat):
-                    if instead:
-                        chat.drop_last()
-                    self._speaker.say(text, stop)
+                with self._background.paused():
+                    self._speaker.say(text, stop, instead=instead)
             finally:
                 self._waiting.hide()
 
@@ -173,7 +180,7 @@ class Repl:
 
     def _standing(self) -> Standing:
         self._background.look()
-        chat, card = self._desk.chat, self._background.card
+        chat, card = self._desk.chat, self._desk.card
         return Standing(
             user=self._desk.app.user,
             mode=chat.mode,
@@ -186,3 +193,7 @@ class Repl:
             context_size=chat.last.context_size if chat.last else 0,
             attached=len(self._desk.attached),
         )
+
+
+def _can_rub_out(console: "Console") -> bool:
+    return console.is_terminal and not is_dumb() and not console.legacy_windows

@@ -1,5 +1,6 @@
 """Slash commands for conversations: list, start, go on, name, copy, write out, and the mode of this one."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from memchat.chat import Mode
@@ -8,7 +9,7 @@ from memchat.errors import UsageError
 from memchat.records import Session
 from memchat.terminal.desk import Desk, Outcome, read_id
 from memchat.terminal.memory_text import print_sessions
-from memchat.terminal.render import counted, quiet
+from memchat.terminal.render import counted, quiet, shortened
 
 _LISTED = 20
 _TOLD = {
@@ -94,10 +95,13 @@ def _go_on(desk: Desk, session: Session) -> Outcome:
     title = f" “{session.title}”" if session.title else ""
     quiet(desk.remarks, f"Going on with conversation {session.id}{title}, {counted(len(turns), 'turn')}.")
     if turns:
-        quiet(desk.remarks, f"You said last: {turns[-1].user_text}")
+        quiet(desk.remarks, f"You said last: {shortened(turns[-1].user_text, 200)}")
+        desk.last_text = turns[-1].user_text
     return None
 
 
 def _move(desk: Desk, session: int | None, mode: Mode | None = None) -> None:
+    shown = desk.chat.options.show_thinking
     desk.chat = desk.app.open_chat(resume=session, mode=mode or desk.chat.mode)
-    desk.attached, desk.last_text = [], ""
+    desk.chat.options = replace(desk.chat.options, show_thinking=shown)
+    desk.attached, desk.last_text, desk.last_attached = (), "", ()

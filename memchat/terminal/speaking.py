@@ -24,17 +24,17 @@ class Speaker:
         self._reply: Reply | None = None
         self._aside: Aside | None = None
 
-    def say(self, text: str, stop: Event) -> TurnResult | None:
-        """Hold one turn with the model; None when it broke off. Raises what the turn raises, the screen in order."""
+    def say(self, text: str, stop: Event, *, instead: bool = False) -> TurnResult | None:
+        """Hold one turn with the model. Raises what the turn raises, with the screen in order."""
         desk = self._desk
-        desk.last_text = text
+        along = desk.next_message(text, instead=instead)
         result: TurnResult | None = None
         self._waiting.show("recalling")
         with self._screen_in_order():
-            for event in desk.chat.turn(text, stop, tuple(desk.attached)):
+            for event in desk.chat.turn(text, stop, along):
                 self._show(event)
                 result = event.result if isinstance(event, Finished) else result
-        desk.attached = []
+        desk.attached = ()
         if result is not None:
             self._conclude(result, stop)
         return result

@@ -8,14 +8,13 @@ from typing import Final
 
 from memchat.chat import Attachment
 from memchat.errors import UsageError
-from memchat.settings import find_setting
 from memchat.terminal.desk import Desk, Outcome, Say, Write
 from memchat.terminal.render import counted, quiet, say
 from memchat.text import clean
 
 _FENCED: Final = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _LARGEST: Final = 1_000_000  # bytes of an attached file
-_ON_SCREEN: Final = ("hide", "dim", "show")
+THINKING: Final = ("hide", "dim", "show")
 
 
 def retry(desk: Desk, rest: str) -> Outcome:
@@ -41,7 +40,7 @@ def attach(desk: Desk, rest: str) -> Outcome:
         raise UsageError("Name a file: /attach notes.txt")
     path = Path(rest.strip("\"'")).expanduser()
     content = _read_text(path)
-    desk.attached.append(Attachment(path.name, content))
+    desk.attached += (Attachment(path.name, content),)
     quiet(desk.remarks, f"{path.name} goes with the next message ({counted(len(content), 'character')}).")
     return None
 
@@ -89,8 +88,9 @@ def _to_copy(desk: Desk, rest: str) -> str:
 def model(desk: Desk, rest: str) -> Outcome:
     """Tell which model answers, or switch to another one."""
     if rest:
-        desk.app.engines.switch(rest)
-    card = desk.chat.model.card()
+        with desk.hush():
+            desk.app.engines.switch(rest)
+    desk.card = card = desk.chat.model.card()
     place = f" at {card.remote}, not on this machine" if card.remote else ""
     quiet(desk.remarks, f"{'From now on ' if rest else ''}{card.model} ({card.engine}){place}.")
     return None
@@ -110,14 +110,13 @@ def system(desk: Desk, rest: str) -> Outcome:
 
 def think(desk: Desk, rest: str) -> Outcome:
     """Show or change how the reasoning of a thinking model is treated."""
-    setting = find_setting("chat.thinking")
     if not rest:
-        quiet(desk.remarks, f"Thinking: {desk.thinking}; one of {', '.join(setting.choices)}.")
+        quiet(desk.remarks, f"Thinking: {desk.thinking}; one of {', '.join(THINKING)}.")
         return None
-    if rest not in setting.choices:
-        raise UsageError(f"Thinking can be {', '.join(setting.choices)}.")
+    if rest not in THINKING:
+        raise UsageError(f"Thinking can be {', '.join(THINKING)}; `memchat config set chat.thinking off` ends it.")
     desk.thinking = rest
-    desk.chat.options = replace(desk.chat.options, show_thinking=rest in _ON_SCREEN[1:])
+    desk.chat.options = replace(desk.chat.options, show_thinking=rest != "hide")
     quiet(desk.remarks, f"Thinking: {rest}.")
     return None
 

@@ -3,6 +3,7 @@
 It never wraps and is rubbed out before anything else is printed, so it leaves no trace in the scroll-back.
 """
 
+from collections.abc import Callable
 from threading import Condition, Thread
 from time import monotonic
 from typing import Final, TextIO
@@ -16,8 +17,9 @@ _RUB_OUT: Final = "\r\x1b[K"
 class WaitingLine:
     """Shows `⠙ waiting 3 s · Ctrl-C stops` between `show` and `hide`; does nothing when not `alive`."""
 
-    def __init__(self, out: TextIO, *, alive: bool) -> None:
+    def __init__(self, out: TextIO, *, width: Callable[[], int] = lambda: 80, alive: bool) -> None:
         self._out = out
+        self._width = width
         self._alive = alive
         self._turn = Condition()
         self._text = self._way_out = ""
@@ -63,7 +65,8 @@ class WaitingLine:
 
     def _draw(self, frame: str, seconds: int) -> None:
         spent = f" {seconds} s" if seconds else ""
-        self._out.write(f"{_RUB_OUT}\x1b[2m{frame} {self._text}{spent} · {self._way_out}\x1b[0m")
+        line = f"{frame} {self._text}{spent} · {self._way_out}"[: max(0, self._width() - 1)]
+        self._out.write(f"{_RUB_OUT}\x1b[2m{line}\x1b[0m")
         self._out.flush()
         self._visible = True
 
