@@ -6,7 +6,7 @@ from array import array
 import pytest
 
 from memchat.records import Cause
-from memchat.store import vectors
+from memchat.store import vec0
 from tests.store_stage import EMBEDDER, NOW, embed_all, near, open_store, recall_of, say, tell, worded
 
 
@@ -122,7 +122,7 @@ def test_a_sparse_index_is_written_anew(store, monkeypatch):
     before = store._db.value(chunks)
     monkeypatch.setattr("memchat.store.vector_health._SMALL", 0)
     assert [fault.name for fault in store.check()] == ["sparse vectors"]
-    vectors.rebuild(store._db, 1, 64)
+    vec0.rebuild(store._db, 1, 64)
     assert store._db.value(chunks) <= before
     assert near(store.for_user("user 19"), "I like the number 19") != []
     assert near(store, "What animals do I keep?")[0] == 1

@@ -10,16 +10,7 @@ from typing import Final
 
 from memchat.errors import NotFound
 from memchat.records import Receipt
-from memchat.store import (
-    exchanges,
-    keys,
-    keywords,
-    scrubbing,
-    tombstones,
-    traces,
-    vectors,
-    verification,
-)
+from memchat.store import exchanges, keys, keywords, scrubbing, tombstones, traces, vec0, verification
 from memchat.store.part import Part, in_list
 from memchat.store.verification import MOST_TERMS, Erasure
 
@@ -134,7 +125,7 @@ class Erase(Part):
         erasure.texts.update(self._wordings(ids), self._evidence(ids))
         key_ids = keys.key_ids(self._db, ids)
         erasure.texts.update(self._db.column(f"SELECT text FROM keys WHERE memory {_ALL}", in_list(ids)))
-        erasure.vectors = vectors.list_vectors(self._db, key_ids[:: max(1, len(key_ids) // _MOST_VECTORS)])
+        erasure.vectors = vec0.list_vectors(self._db, key_ids[:: max(1, len(key_ids) // _MOST_VECTORS)])
         erasure.counts["keys"] = len(key_ids)
         for text in traces.spread(erasure.texts, MOST_TERMS):
             erasure.terms |= self._db.tokens(keywords.searchable(text))
@@ -170,8 +161,8 @@ class Erase(Part):
     def _delete_vectors(self, ids: Collection[int]) -> int:
         """Delete the vectors of memories; without vec0 only all vectors can go, which are made again later."""
         if self._db.why_no_vectors is not None:
-            return vectors.wipe(self._db)
-        return vectors.delete_vectors(self._db, keys.key_ids(self._db, ids))
+            return vec0.wipe(self._db)
+        return vec0.delete_vectors(self._db, keys.key_ids(self._db, ids))
 
     def _mark_forgotten(self, ids: Iterable[int]) -> None:
         """Keep hashes of each wording, its evidence and its slot, so that none of them is learnt again."""
@@ -211,7 +202,7 @@ class Erase(Part):
         sessions = "session IN (SELECT id FROM sessions WHERE user = ?)"
         turns = f"turn IN (SELECT id FROM turns WHERE {sessions})"
         memories = "memory IN (SELECT id FROM memories WHERE user = ?)"
-        erasure.counts["vectors"] = vectors.delete_shelves(self._db, (user, -user))
+        erasure.counts["vectors"] = vec0.delete_shelves(self._db, (user, -user))
         keywords.delete_many(self._db, erasure.forgotten)
         for name, table, condition in (
             ("", "quotations", turns),

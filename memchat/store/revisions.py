@@ -6,7 +6,7 @@ from typing import Final, TypedDict, Unpack
 
 from memchat.errors import UsageError
 from memchat.records import Cause, Kind, Memory, NewMemory, Source, State
-from memchat.store import keys, keywords, vectors
+from memchat.store import keys, keywords, vec0
 from memchat.store.changes import Changes
 from memchat.store.memories import Memories, slot_key
 from memchat.store.part import Fields, assignments, in_list, storable, to_ms
@@ -183,7 +183,7 @@ class Revisions(Memories, Changes):
 
     def _replace_keys(self, id: int, role: str, texts: Sequence[str]) -> None:
         old = [key.id for key in keys.list_of(self._db, id, role)]
-        vectors.delete_vectors(self._db, old)
+        vec0.delete_vectors(self._db, old)
         keys.delete_keys(self._db, old)
         keys.add_keys(self._db, id, [(role, text) for text in texts])
 
@@ -196,12 +196,12 @@ class Revisions(Memories, Changes):
         ids = keys.key_ids(self._db, (id,))
         if state is State.PROPOSED or (state is State.SUPERSEDED and superseded_at is None):
             keywords.delete_rows(self._db, (id,))
-            vectors.delete_vectors(self._db, ids)
+            vec0.delete_vectors(self._db, ids)
             keys.mark_pending(self._db, ids)
             return
         words = (text, keys.list_cues(self._db, id))
         keywords.write_row(self._db, id, words, keywords.shelf_token(user, state))
-        vectors.move_vectors(self._db, ids, vectors.shelf_number(user, state))
+        vec0.move_vectors(self._db, ids, vec0.shelf_number(user, state))
 
     def _refuse_circle(self, id: int, successor: Memory) -> None:
         """Follow the successors of the new one: if they lead back, the history would have no present."""

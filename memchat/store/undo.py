@@ -5,7 +5,7 @@ from datetime import datetime
 
 from memchat.errors import NotFound, UsageError
 from memchat.records import Cause, Change
-from memchat.store import keys, keywords, tombstones, vectors
+from memchat.store import keys, keywords, tombstones, vec0
 from memchat.store.part import Fields, found
 from memchat.store.revisions import Revisions
 from memchat.store.rows import CHANGE_COLUMNS, to_change
@@ -58,7 +58,7 @@ class Undo(Revisions):
             self._revive(superseded)
         self._unteach(change, memory.text, *(source.evidence for source in self.list_sources(memory.id)))
         ids = keys.key_ids(self._db, (memory.id,))
-        vectors.delete_vectors(self._db, ids)
+        vec0.delete_vectors(self._db, ids)
         keys.delete_keys(self._db, ids)
         keywords.delete_rows(self._db, (memory.id,))
         self._db.write("DELETE FROM sources WHERE memory = ?", (memory.id,))

@@ -4,7 +4,7 @@ from array import array
 from typing import Final
 
 from memchat.records import State
-from memchat.store import keys, scrubbing, vectors
+from memchat.store import keys, scrubbing, vec0
 from memchat.store.part import Part
 from memchat.store.rows import SEARCHED
 
@@ -30,7 +30,7 @@ class VectorHealth(Part):
     def delete_orphans(self) -> None:
         """Delete such vectors."""
         with self._db.transaction():
-            vectors.delete_vectors(self._db, self._orphans())
+            vec0.delete_vectors(self._db, self._orphans())
 
     def look_at_bad(self) -> str:
         """Find vectors of a wrong length, not finite, or of norm 0: they would stand first in a search."""
@@ -40,7 +40,7 @@ class VectorHealth(Part):
         """Delete such vectors and make their keys pending."""
         with self._db.transaction():
             bad = self._bad()
-            vectors.delete_vectors(self._db, bad)
+            vec0.delete_vectors(self._db, bad)
             keys.mark_pending(self._db, bad)
 
     def look_at_misplaced(self) -> str:
@@ -51,16 +51,16 @@ class VectorHealth(Part):
         """Move such vectors."""
         with self._db.transaction():
             for key, shelf in self._misplaced().items():
-                vectors.move_vectors(self._db, [key], shelf)
+                vec0.move_vectors(self._db, [key], shelf)
 
     def look_at_sparse(self) -> str:
         """Find an index with far more places than rows, which makes every search slower."""
         live = self._live()
         if live is None:
             return ""
-        places = 128 * self._db.value(f"SELECT count(*) FROM vectors_{live[0]}_chunks")
+        places = vec0.CHUNK_ROWS * self._db.value(f"SELECT count(*) FROM vectors_{live[0]}_chunks")
         rows = self._db.value(f"SELECT count(*) FROM vectors_{live[0]}_rowids")
-        sparse = places > 128 * _SMALL and places > _SPARSE * rows
+        sparse = places > vec0.CHUNK_ROWS * _SMALL and places > _SPARSE * rows
         return f"the vector index has {places} places for {rows} vectors" if sparse else ""
 
     def rebuild_sparse(self) -> None:
@@ -68,7 +68,7 @@ class VectorHealth(Part):
         live = self._live()
         if live is not None:
             with self._db.transaction():
-                vectors.rebuild(self._db, *live)
+                vec0.rebuild(self._db, *live)
 
     def look_at_reindex(self) -> str:
         """Find a change of the embedding model that was not brought to its end."""
@@ -121,7 +121,7 @@ class VectorHealth(Part):
             JOIN keys ON keys.id = placed.rowid JOIN memories ON memories.id = keys.memory
             WHERE {SEARCHED}"""
         )
-        right = {key: (shelf, vectors.shelf_number(user, State(state))) for key, shelf, user, state in rows}
+        right = {key: (shelf, vec0.shelf_number(user, State(state))) for key, shelf, user, state in rows}
         return {key: wanted for key, (shelf, wanted) in right.items() if shelf != wanted}
 
 
@@ -131,7 +131,7 @@ def _told(sentence: str, faulty: list[int]) -> str:
 
 def _is_sound(embedding: bytes, dimensions: int) -> bool:
     try:
-        vectors.pack(array("f", embedding), dimensions)
+        vec0.pack(array("f", embedding), dimensions)
     except ValueError:
         return False
     return True

@@ -1,21 +1,20 @@
 """The vector index: which embedder made it, the vec0 table of each generation, and the search for what is near."""
 
 import json
-import math
-from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final
 
 from memchat.errors import StoreError, StoreUnusable
-from memchat.records import Calibration, EmbedderCard, Key, State, Vector, VectorHit
-from memchat.store.connection import Bindings, Database, Row
-from memchat.store.part import Part, in_list, to_json
+from memchat.records import Calibration, EmbedderCard, Key, Vector, VectorHit
+from memchat.store import vec0
+from memchat.store.connection import Row
+from memchat.store.part import Part, to_json
 from memchat.store.rows import KEY_COLUMNS, SEARCHED, to_keys
+from memchat.store.vec0 import CARD_COLUMNS
 
 MOST_NEIGHBOURS: Final = 4096  # vec0's own limit for k
 _KEYS_EACH: Final = 5  # a memory's text and its usual number of cues
-_CARD: Final = "model, digest, dimensions, scheme, languages"
 # The user stands inside the KNN as a partition; min() picks the row of the nearest key of each memory.
 _SEARCH: Final = """WITH near AS MATERIALIZED (
         SELECT rowid AS key, distance FROM vectors_{} WHERE embedding MATCH ? AND k = ? AND shelf = ?)
@@ -28,14 +27,14 @@ class Vectors(Part):
 
     def embedder(self) -> EmbedderCard | None:
         """Return the embedder whose vectors the file holds."""
-        row = self._db.row(f"SELECT {_CARD} FROM embedders WHERE live = 1")
+        row = self._db.row(f"SELECT {CARD_COLUMNS} FROM embedders WHERE live = 1")
         return EmbedderCard(*row) if row else None
 
     def adopt_embedder(self, card: EmbedderCard) -> None:
         """Record the file's embedder at first use; another one than the recorded is refused."""
         with self._db.transaction():
             if self.embedder() is None:
-                _add_generation(self._db, card, live=True)
+                vec0.add_generation(self._db, card, live=True)
             else:
                 self._require(card)
 
@@ -55,11 +54,11 @@ class Vectors(Part):
         A vector of another length, with a non-finite number or of norm 0 is refused with ValueError, and so
         none is stored.
         """
-        packed = [(key, pack(vector, card.dimensions)) for key, vector in vectors]
+        packed = [(key, vec0.pack(vector, card.dimensions)) for key, vector in vectors]
         with self._db.transaction():
             self._require(card)
             generation = self._db.value("SELECT generation FROM embedders WHERE live = 1")
-            placed = _place(self._db, generation, packed)
+            placed = vec0.place(self._db, generation, packed)
             self._db.write_many("UPDATE keys SET generation = ? WHERE id = ?", ((generation, key) for key in placed))
 
     def search_vectors(self, vector: Vector, limit: int, *, past: bool = False) -> list[VectorHit]:
@@ -72,7 +71,7 @@ class Vectors(Part):
         if live is None or limit < 1 or self._db.why_no_vectors is not None:
             return []
         generation, dimensions = live
-        query = pack(vector, dimensions)
+        query = vec0.pack(vector, dimensions)
         shelf = -self._user_id if past else self._user_id
         sql = _SEARCH.format(generation)
         k = min(MOST_NEIGHBOURS, limit * _KEYS_EACH)
@@ -88,7 +87,7 @@ class Vectors(Part):
             building = self._building()
             if building is None or not _same(EmbedderCard(*building[1:]), card):
                 self._abandon(building)
-                _add_generation(self._db, card, live=False)
+                vec0.add_generation(self._db, card, live=False)
                 self._db.write("UPDATE keys SET rebuilt = 0")
         return self.count_reindex_keys()
 
@@ -111,12 +110,12 @@ class Vectors(Part):
 
     def set_reindex_vectors(self, vectors: Sequence[tuple[int, Vector]], card: EmbedderCard) -> None:
         """Store vectors in the index that is being built; the same rules as `set_vectors`."""
-        packed = [(key, pack(vector, card.dimensions)) for key, vector in vectors]
+        packed = [(key, vec0.pack(vector, card.dimensions)) for key, vector in vectors]
         with self._db.transaction():
             building = self._building()
             if building is None or not _same(EmbedderCard(*building[1:]), card):
                 raise StoreError("No reindex with this embedding model is running; start `memchat reindex` again.")
-            placed = _place(self._db, building[0], packed)
+            placed = vec0.place(self._db, building[0], packed)
             self._db.write_many("UPDATE keys SET rebuilt = ? WHERE id = ?", ((building[0], key) for key in placed))
 
     def finish_reindex(self) -> None:
@@ -127,16 +126,16 @@ class Vectors(Part):
             if building is None:
                 return
             for generation in self._db.column("SELECT generation FROM embedders WHERE live = 1"):
-                drop_generation(self._db, generation)
+                vec0.drop_generation(self._db, generation)
             self._db.write("UPDATE embedders SET live = 1")
             self._db.write("UPDATE keys SET generation = nullif(rebuilt, 0), rebuilt = NULL")
 
     def _building(self) -> Row | None:
-        return self._db.row(f"SELECT generation, {_CARD} FROM embedders WHERE live = 0")
+        return self._db.row(f"SELECT generation, {CARD_COLUMNS} FROM embedders WHERE live = 0")
 
     def _abandon(self, building: Row | None) -> None:
         if building is not None:
-            drop_generation(self._db, building[0])
+            vec0.drop_generation(self._db, building[0])
 
     def _may_have_more(self, rows: list[Row]) -> bool:
         """Tell whether the keys found crowded out other memories: only then is it worth asking for more."""
@@ -167,152 +166,3 @@ def _tupled(value: object) -> Any:  # noqa: ANN401 - the field's own type
 def _same(one: EmbedderCard, other: EmbedderCard) -> bool:
     """Tell whether vectors of two cards may be compared; what is known of their languages does not matter."""
     return replace(one, languages=other.languages) == other
-
-
-def pack(vector: Vector, dimensions: int) -> bytes:
-    """Return the float32 bytes of a vector; ValueError for a wrong length, a non-finite number or norm 0."""
-    if len(vector) != dimensions:
-        raise ValueError(f"a vector has {len(vector)} numbers instead of {dimensions}")
-    norm = math.hypot(*vector)
-    if not math.isfinite(norm) or norm == 0:
-        raise ValueError("a vector has a non-finite number" if norm else "a vector is zero")
-    return (vector if isinstance(vector, array) and vector.typecode == "f" else array("f", vector)).tobytes()
-
-
-def shelf_number(user: int, state: State) -> int:
-    """Return the partition of a user's current (the user's number) or past memories (its negative)."""
-    return user if state is State.CURRENT else -user
-
-
-def generations(database: Database) -> list[int]:
-    """Return the generations that have a vec0 table."""
-    return database.column("SELECT generation FROM embedders")
-
-
-def delete_vectors(database: Database, keys: Sequence[int]) -> int:
-    """Delete the vectors of keys in every generation and return how many; without vec0 they stay until `fix`."""
-    if database.why_no_vectors is not None or not keys:
-        return 0
-    return sum(
-        database.write(
-            f"DELETE FROM vectors_{generation} WHERE rowid IN (SELECT value FROM json_each(?))", in_list(keys)
-        )
-        for generation in generations(database)
-    )
-
-
-def move_vectors(database: Database, keys: Sequence[int], shelf: int) -> None:
-    """Move the vectors of keys to another partition, which vec0 can only do by a delete and an insert."""
-    if database.why_no_vectors is not None:
-        database.write("UPDATE keys SET generation = NULL WHERE id IN (SELECT value FROM json_each(?))", in_list(keys))
-        return
-    for generation in generations(database):
-        moved = [
-            (key, database.value(f"SELECT embedding FROM vectors_{generation} WHERE rowid = ?", (key,))) for key in keys
-        ]
-        for key, embedding in moved:
-            if embedding is not None:
-                database.write(f"DELETE FROM vectors_{generation} WHERE rowid = ?", (key,))
-                _insert(database, generation, [(key, shelf, embedding)])
-
-
-def delete_shelves(database: Database, shelves: Sequence[int]) -> int:
-    """Delete all vectors of whole partitions and return how many.
-
-    vec0 deletes row by row; a partition has chunks of its own, so that they can go whole from its shadow tables.
-    """
-    if database.why_no_vectors is not None:
-        return wipe(database)
-    return sum(
-        _delete_chunks(database, generation, "partition00 IN (SELECT value FROM json_each(?))", in_list(shelves))
-        for generation in generations(database)
-    )
-
-
-def wipe(database: Database) -> int:
-    """Delete every vector, which works without vec0 too, and make all keys pending; return how many went."""
-    database.write("UPDATE keys SET generation = NULL, rebuilt = 0 * rebuilt")
-    return sum(_delete_chunks(database, generation, "true", ()) for generation in generations(database))
-
-
-def _delete_chunks(database: Database, generation: int, condition: str, bindings: Bindings) -> int:
-    table = f"vectors_{generation}"
-    chunks = f"SELECT chunk_id FROM {table}_chunks WHERE {condition}"
-    database.write(f"DELETE FROM {table}_vector_chunks00 WHERE rowid IN ({chunks})", bindings)
-    gone = database.write(f"DELETE FROM {table}_rowids WHERE chunk_id IN ({chunks})", bindings)
-    database.write(f"DELETE FROM {table}_chunks WHERE {condition}", bindings)
-    return gone
-
-
-def list_vectors(database: Database, keys: Sequence[int]) -> list[bytes]:
-    """Return the stored bytes of the vectors of keys, in every generation."""
-    if database.why_no_vectors is not None:
-        return []
-    return [
-        embedding
-        for generation in generations(database)
-        for key in keys
-        for embedding in database.column(f"SELECT embedding FROM vectors_{generation} WHERE rowid = ?", (key,))
-    ]
-
-
-def holds_vector(database: Database, part: bytes) -> bool:
-    """Tell whether any stored vector holds these bytes; reads all of them."""
-    return database.why_no_vectors is None and any(
-        part in embedding
-        for generation in generations(database)
-        for embedding in database.column(f"SELECT embedding FROM vectors_{generation}")
-    )
-
-
-def rebuild(database: Database, generation: int, dimensions: int) -> None:
-    """Write the vec0 table of a generation anew, its rows dense and in the order of shelves."""
-    rows = database.rows(f"SELECT rowid, shelf, embedding FROM vectors_{generation}")
-    database.write(f"DROP TABLE vectors_{generation}")
-    create_table(database, generation, dimensions)
-    _insert(database, generation, sorted(rows))
-
-
-def drop_generation(database: Database, generation: int) -> None:
-    """Drop an index with its record."""
-    database.write(f"DROP TABLE vectors_{generation}")
-    database.write("DELETE FROM embedders WHERE generation = ?", (generation,))
-
-
-def _add_generation(database: Database, card: EmbedderCard, *, live: bool) -> None:
-    generation = database.insert(
-        f"INSERT INTO embedders (live, {_CARD}) VALUES (?, ?, ?, ?, ?, ?)",
-        (int(live), card.model, card.digest, card.dimensions, card.scheme, card.languages),
-    )
-    create_table(database, generation, card.dimensions)
-
-
-def create_table(database: Database, generation: int, dimensions: int) -> None:
-    """Create the vec0 table of a generation; small chunks keep small users quick and the file small."""
-    database.write(
-        f"""CREATE VIRTUAL TABLE vectors_{generation} USING vec0(shelf integer partition key,
-        embedding float[{int(dimensions)}] distance_metric=cosine, chunk_size=128)"""
-    )
-
-
-def _place(database: Database, generation: int, packed: Iterable[tuple[int, bytes]]) -> list[int]:
-    """Insert vectors of keys that still exist and may be searched, on their shelf; return those keys."""
-    vectors = dict(packed)
-    shelves = database.rows(
-        f"""SELECT keys.id, memories.user, memories.state FROM keys JOIN memories ON memories.id = keys.memory
-        WHERE keys.id IN (SELECT value FROM json_each(?)) AND {SEARCHED}""",
-        in_list(vectors),
-    )
-    placed = [key for key, _, _ in shelves]
-    there = f"SELECT rowid FROM vectors_{generation}_rowids WHERE rowid IN (SELECT value FROM json_each(?))"
-    for key in database.column(there, in_list(placed)):
-        database.write(f"DELETE FROM vectors_{generation} WHERE rowid = ?", (key,))
-    _insert(
-        database, generation, ((key, shelf_number(user, State(state)), vectors[key]) for key, user, state in shelves)
-    )
-    return placed
-
-
-def _insert(database: Database, generation: int, rows: Iterable[tuple[int, int, bytes]]) -> None:
-    """Insert rows of key, shelf and vector."""
-    database.write_many(f"INSERT INTO vectors_{generation} (rowid, shelf, embedding) VALUES (?, ?, ?)", rows)

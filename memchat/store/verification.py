@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from memchat.store import keywords, location, places, traces, vectors
+from memchat.store import keywords, location, places, traces, vec0
 from memchat.store.connection import Database
 
 MOST_TERMS: Final = 50  # texts whose terms are looked up in the word index
@@ -59,7 +59,7 @@ def _is_kept(database: Database, needle: traces.Needle) -> bool:
     """Tell whether found bytes belong to something that was not forgotten."""
     if needle.words:
         return places.stands_in(database, needle.words)
-    return vectors.holds_vector(database, needle.content)
+    return vec0.holds_vector(database, needle.content)
 
 
 def _lone_terms(database: Database, terms: set[str]) -> list[traces.Needle]:
