@@ -78,8 +78,12 @@ def _head(pairs: dict[str, object]) -> bytes:
 def _weights() -> bytes:
     chance = random.Random(7)
     parts = []
-    for shape in _MATRIX_SHAPES.values():
-        parts.append(array("f", (chance.gauss(0, 0.3) for _ in range(_count(shape)))).tobytes())
+    for name, shape in _MATRIX_SHAPES.items():
+        numbers = array("f", (chance.gauss(0, 0.3) for _ in range(_count(shape))))
+        if name == "output":  # marks never win, so that at temperature 0 a reply goes on until it is cut
+            for token in (0, 1, 2, _VOCABULARY - 2, _VOCABULARY - 1):
+                numbers[token * _WIDTH : (token + 1) * _WIDTH] = array("f", bytes(4 * _WIDTH))
+        parts.append(numbers.tobytes())
     parts += [array("f", [1.0] * _WIDTH).tobytes() for _ in _NORMS]
     return b"".join(part + bytes(_padded(len(part)) - len(part)) for part in parts)
 

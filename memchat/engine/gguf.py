@@ -19,7 +19,7 @@ _STRING: Final = 8
 _ARRAY: Final = 9
 _MOST_PAIRS: Final = 4096
 _LONGEST: Final = 1 << 20  # bytes of one text: a template has some kilobytes
-_NOT_CHAT: Final = ("bert", "clip", "t5encoder", "whisper", "wavtokenizer")  # starts of architectures that cannot chat
+_NOT_CHAT: Final = ("bert", "clip", "t5encoder", "whisper", "wavtokenizer")  # words in names of what cannot chat
 
 Scalar = str | int | float | bool
 
@@ -111,7 +111,7 @@ def _exactly(file: BinaryIO, length: int) -> bytes:
 
 def _checked(path: Path, pairs: dict[str, Scalar]) -> GgufHead:
     architecture = str(pairs.get("general.architecture", ""))
-    if architecture.startswith(_NOT_CHAT):
+    if any(word in architecture for word in _NOT_CHAT):
         raise EngineFailed(f"{path} holds a model of the kind {architecture}, which cannot chat: choose a chat model.")
     if _whole(pairs, "split.no") > 0:
         raise EngineFailed(f"{path} is not the first of its parts: set `embedded.chat` to the one 00001-of-N.")

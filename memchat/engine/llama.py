@@ -58,7 +58,8 @@ class LlamaChat:
         self._card = ChatCard(name or head.name or path.stem, "embedded", digest, head.context, capabilities)
         key = secrets.token_urlsafe(32)
         self._server: Server | None = _load(path, head, key, self._num_ctx, threads or _cores())
-        self._port = Port(self._server.listening_address, key)
+        self.address = self._server.listening_address  # on the loopback; it answers to nobody without the key
+        self._port = Port(self.address, key)
         self._turnstile = Turnstile()
 
     def card(self) -> ChatCard:

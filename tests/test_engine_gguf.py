@@ -1,0 +1,69 @@
+"""The head of a GGUF file: read without loading it, and every fault of a file told."""
+
+import pytest
+
+from memchat.engine.gguf import read_head
+from memchat.errors import EngineFailed, ModelMissing
+from tests.tiny_gguf import write_tiny_gguf
+
+
+def test_a_models_head_is_read_without_loading_it(tmp_path):
+    head = read_head(write_tiny_gguf(tmp_path / "tiny.gguf"))
+    assert (head.name, head.architecture, head.context) == ("tiny", "llama", 4096)
+    assert head.token_bytes == 1 * 2 * 2 * 16 * 2  # layers, heads, keys and values, width of a head, bytes
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "not a model in the GGUF format"),
+        (b"PK\x03\x04 a zip", "not a model in the GGUF format"),
+        (b"GGUF\x01\x00\x00\x00" + bytes(16), "version 1"),
+        (b"GGUF\x03\x00\x00\x00", "damaged or cut short"),
+        (b"GGUF\x03\x00\x00\x00" + b"\xff" * 16, "damaged or cut short"),
+        (
+            b"GGUF\x03\x00\x00\x00" + bytes(8) + b"\x01" + bytes(7) + b"\x01" + bytes(7) + b"k\x63\x00\x00\x00",
+            "damaged",
+        ),
+        (
+            b"GGUF\x03\x00\x00\x00" + bytes(8) + b"\x01" + bytes(7) + b"\x01" + bytes(7) + b"k\x09\x00\x00\x00"
+            b"\x09\x00\x00\x00" + b"\x01" + bytes(7),
+            "damaged",
+        ),
+    ],
+    ids=["empty", "zip", "old version", "cut", "huge counts", "unknown type", "array of arrays"],
+)
+def test_what_is_no_model_is_told(tmp_path, content, told):
+    path = tmp_path / "odd.gguf"
+    path.write_bytes(content)
+    with pytest.raises(EngineFailed, match=told):
+        read_head(path)
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({"architecture": "nomic-bert"}, "kind nomic-bert, which cannot chat"),
+        ({"architecture": "bert"}, "kind bert, which cannot chat"),
+        ({"split__no": 1}, "not the first of its parts"),
+    ],
+    ids=["an encoder", "the oldest encoder", "a later part"],
+)
+def test_a_model_of_the_wrong_kind_is_told(tmp_path, more, told):
+    path = write_tiny_gguf(tmp_path / "odd.gguf", **more)
+    with pytest.raises(EngineFailed, match=told):
+        read_head(path)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "told"),
+    [
+        (lambda path: None, ModelMissing, "no model file"),
+        (lambda path: path.mkdir(), ModelMissing, "is a folder"),
+    ],
+    ids=["missing", "folder"],
+)
+def test_what_is_not_a_file_is_told(tmp_path, make, error, told):
+    make(tmp_path / "model")
+    with pytest.raises(error, match=told):
+        read_head(tmp_path / "model")
