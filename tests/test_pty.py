@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -141,6 +142,17 @@ def test_ctrl_c_while_the_last_words_are_learnt(start: Callable[..., Terminal]) 
     terminal.type(CTRL_C)
     terminal.until_shown("1 exchange left to learn from")
     assert terminal.until_over() == 0
+
+
+@pytest.mark.parametrize(("scene", "words"), [("echo", ""), ("endless", "hi\r")], ids=["at the prompt", "in a reply"])
+def test_a_kill_leaves_the_terminal_as_it_was(start: Callable[..., Terminal], scene: str, words: str) -> None:
+    terminal = start(scene)
+    terminal.type(words)
+    if words:
+        terminal.until_shown("Once")
+    terminal.child.kill(signal.SIGTERM)
+    assert terminal.until_over() == 128 + signal.SIGTERM
+    assert terminal.raw.rfind(b"\x1b[?2004l") > terminal.raw.rfind(b"\x1b[?2004h")
 
 
 def test_words_typed_during_a_reply_wait_for_the_next_prompt(start: Callable[..., Terminal]) -> None:

@@ -304,6 +304,17 @@ def test_why_shows_what_the_last_reply_was_given(stage: Stage) -> None:
     assert "Which tea" in stage.seen()
 
 
+def test_why_shows_an_earlier_reply_too(stage: Stage) -> None:
+    run(stage, "/remember My favourite tea is oolong.")
+    talk(stage, "Which tea is my favourite tea?")
+    talk(stage, "And now?")
+    stage.seen()
+    run(stage, "/why 1")
+    assert "Which tea" in stage.seen()
+    with pytest.raises(NotFound):
+        run(stage, "/why 99")
+
+
 def test_inspect_runs_the_read_path(stage: Stage) -> None:
     run(stage, "/remember My favourite tea is oolong.")
     stage.seen()
@@ -353,6 +364,25 @@ def test_a_copy_leaves_the_original_alone(stage: Stage) -> None:
     run(stage, "/fork")
     talk(stage, "only in the copy")
     assert [turn.user_text for turn in stage.app.store.list_turns(1)] == ["hi"]
+
+
+def test_a_conversation_is_deleted_after_a_yes(stage: Stage) -> None:
+    talk(stage, "about Paris")
+    run(stage, "/delete 1")
+    assert stage.questions == ["Erase conversation 1 (1 turn, 0 memories) for good?"]
+    stage.answers = [True]
+    run(stage, "/delete 1")
+    assert stage.app.store.list_sessions() == []
+    assert stage.chat.session is None
+    talk(stage, "about Rome")
+    stage.desk.ask = None
+    with pytest.raises(UsageError, match="--yes"):
+        run(stage, "/delete 2")
+    run(stage, "/delete 2 --yes")
+    assert stage.app.store.list_sessions() == []
+    for line, error in (("/delete", UsageError), ("/delete 7", NotFound)):
+        with pytest.raises(error):
+            run(stage, line)
 
 
 def test_nothing_to_continue_is_said(stage: Stage) -> None:
@@ -458,6 +488,18 @@ def test_instructions_hold_until_they_are_taken_off(stage: Stage) -> None:
     assert "pirate" in stage.seen()
     run(stage, "/system off")
     assert "pirate" not in stage.chat.prompt_prefix()[0].content
+
+
+def test_how_replies_are_drawn_is_changed_for_this_chat(stage: Stage) -> None:
+    run(stage, "/set temperature 0.2")
+    run(stage, "/set max_reply_tokens 50")
+    assert (stage.chat.options.sampling.temperature, stage.chat.options.sampling.max_tokens) == (0.2, 50)
+    stage.seen()
+    run(stage, "/set")
+    assert "temperature 0.2" in stage.seen()
+    for line in ("/set colour red", "/set temperature", "/set temperature hot", "/set temperature 9"):
+        with pytest.raises(UsageError):
+            run(stage, line)
 
 
 def test_thinking_is_switched_for_this_chat(stage: Stage) -> None:

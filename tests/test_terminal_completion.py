@@ -43,7 +43,7 @@ def offers(completer: CommandCompleter, line: str) -> list[tuple[str, str]]:
 
 
 def names(completer: CommandCompleter, line: str) -> list[str]:
-    return [text for text, _ in offers(completer, line)]
+    return [text.rstrip() for text, _ in offers(completer, line)]
 
 
 @pytest.mark.parametrize(

@@ -103,9 +103,9 @@ def _is_spread(sought: str, name: str) -> bool:
 
 
 def _command_offers() -> list[Offer]:
-    return [(row.name, row.help) for row in COMMANDS]
+    return [(f"{row.name} " if row.usage else row.name, row.help) for row in COMMANDS]
 
 
 def _insert(typed: str, offers: Iterable[Offer]) -> Iterator[Completion]:
     for text, meaning in offers:
-        yield Completion(text, start_position=-len(typed), display_meta=meaning)
+        yield Completion(text, start_position=-len(typed), display=text.rstrip(), display_meta=meaning)

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 from memchat.app import App
 from memchat.chat import Attachment, Chat, Mode
+from memchat.curate.forget import Selection, forget
 from memchat.errors import UsageError
 from memchat.records import ChatCard
 from memchat.store import Store
+from memchat.terminal.memory_text import print_receipt
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -90,6 +92,18 @@ class Desk:
         along = self.attached or (self.last_attached if instead else ())
         self.last_text, self.last_attached = text, along
         return along
+
+    def erase(self, chosen: Selection) -> None:
+        """Erase what was chosen, also from the live context and the input line, and print the receipt."""
+        with self.hush():
+            receipt = forget(self.store, chosen, history=self.app.paths.history, log=self.app.paths.log)
+        if self.chat.session is not None:
+            turns = self.store.list_turns(self.chat.session.id)
+            self.chat.forget_turns({turn.id for turn in turns if turn.forgotten})
+        self.chat.refresh_profile()
+        self.last_text, self.last_attached = "", ()
+        self.forgot()
+        print_receipt(self.console, receipt)
 
     def confirm(self, question: str, refusal: str) -> bool:
         """Ask the user; where nobody can answer raise UsageError with what to say instead."""

@@ -32,6 +32,25 @@ def interruptible(stop: Event) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def ending_in_order() -> Iterator[None]:
+    """Within: a signal to end (a closed window, `kill`) leaves the terminal as it was found."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    try:
+        before = {name: signal.signal(getattr(signal, name), end) for name in names}
+    except ValueError:  # not the main thread
+        before = {}
+    try:
+        yield
+    finally:
+        for name, former in before.items():
+            signal.signal(getattr(signal, name), former)
+
+
+@contextlib.contextmanager
 def typing_ahead(out: TextIO) -> Iterator[None]:
     """Within: keys are not echoed into the reply; the terminal keeps them for the next prompt, a paste as a paste."""
     try:

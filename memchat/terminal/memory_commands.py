@@ -5,8 +5,7 @@ from typing import Final, TypeVar
 
 from memchat.curate.edit import Edited, Revision
 from memchat.curate.edit import edit as edit_memory
-from memchat.curate.forget import Selection, select_ids, select_query
-from memchat.curate.forget import forget as erase
+from memchat.curate.forget import select_ids, select_query
 from memchat.curate.remember import Kept
 from memchat.curate.remember import remember as keep
 from memchat.curate.undo import undo as take_back
@@ -14,7 +13,7 @@ from memchat.errors import ForgottenBefore, NotFound, SecretFound, UsageError
 from memchat.learn import approve, reject
 from memchat.records import Cause, Kind, Memory, State
 from memchat.terminal.desk import Desk, Outcome, is_ids, read_id, read_ids
-from memchat.terminal.memory_text import memory_line, print_changes, print_memories, print_memory, print_receipt
+from memchat.terminal.memory_text import memory_line, print_changes, print_memories, print_memory
 from memchat.terminal.render import counted, quiet
 from memchat.text import fold
 
@@ -140,7 +139,7 @@ def forget(desk: Desk, rest: str) -> Outcome:
             by_meaning=not certain and desk.ask is not None,
         )
     if certain or _sure(desk, chosen.memories):
-        _erase(desk, chosen)
+        desk.erase(chosen)
     return None
 
 
@@ -148,19 +147,6 @@ def _sure(desk: Desk, memories: Sequence[Memory]) -> bool:
     print_memories(desk.remarks, memories, desk.now())
     them = "it" if len(memories) == 1 else f"these {len(memories)}"
     return desk.confirm(f"Erase {them} for good?", f"Nobody can be asked here; to erase {them} say /forget … --yes")
-
-
-def _erase(desk: Desk, chosen: Selection) -> None:
-    paths = desk.app.paths
-    with desk.hush():
-        receipt = erase(desk.store, chosen, history=paths.history, log=paths.log)
-    if desk.chat.session is not None:
-        turns = desk.store.list_turns(desk.chat.session.id)
-        desk.chat.forget_turns({turn.id for turn in turns if turn.forgotten})
-    desk.chat.refresh_profile()
-    desk.last_text, desk.last_attached = "", ()
-    desk.forgot()
-    print_receipt(desk.console, receipt)
 
 
 def pin(desk: Desk, rest: str) -> Outcome:

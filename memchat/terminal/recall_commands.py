@@ -3,7 +3,7 @@
 from memchat.curate.stats import collect_stats
 from memchat.errors import UsageError
 from memchat.recall import recall
-from memchat.terminal.desk import Desk, Outcome
+from memchat.terminal.desk import Desk, Outcome, read_id
 from memchat.terminal.health_text import print_report, print_stats
 from memchat.terminal.recall_text import print_inspection, print_log, print_profile, print_why
 from memchat.terminal.render import quiet
@@ -12,7 +12,10 @@ _LOGGED = 10
 
 
 def why(desk: Desk, rest: str) -> Outcome:
-    """Show what the last reply was given, what nearly was, and what learning has left out."""
+    """Show what the last reply, or that of a turn, was given, what nearly was, and what learning has left out."""
+    if rest:
+        print_why(desk.console, desk.store.get_recall(read_id(rest)))
+        return None
     last = desk.chat.last
     if last is None:
         raise UsageError("There is no reply in this chat yet; /log shows earlier ones.")

@@ -13,7 +13,7 @@ from memchat.records import Memory, Session
 from memchat.terminal.background import Background
 from memchat.terminal.commands import read_call, run_command
 from memchat.terminal.desk import Desk, Leave, Outcome, Say, Write
-from memchat.terminal.keyboard import interruptible, typing_ahead
+from memchat.terminal.keyboard import ending_in_order, interruptible, typing_ahead
 from memchat.terminal.leaving import finish_learning
 from memchat.terminal.models import list_models
 from memchat.terminal.notices import NoticeBoard
@@ -38,7 +38,8 @@ def run_repl(app: App, chat: Chat) -> int:
         plain=app.settings.flag("terminal.plain"),
         thinking=app.settings.text("chat.thinking") or "hide",
     )
-    return Repl(desk).run()
+    with ending_in_order():
+        return Repl(desk).run()
 
 
 class Repl:

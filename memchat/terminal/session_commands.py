@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from memchat.chat import Mode
+from memchat.curate.forget import select_sessions
 from memchat.curate.sessions import fork_session, rename_session, write_session
 from memchat.errors import UsageError
 from memchat.records import Session
@@ -67,6 +68,21 @@ def export(desk: Desk, rest: str) -> Outcome:
         raise UsageError(f"{path} is there already; name another file.")
     turns = write_session(desk.store, _session(desk).id, path)
     quiet(desk.remarks, f"{counted(turns, 'turn')} written to {path}.")
+    return None
+
+
+def delete(desk: Desk, rest: str) -> Outcome:
+    """Erase a conversation with what was learnt in it, after one question."""
+    words = [word for word in rest.split() if word != "--yes"]
+    chosen = select_sessions(desk.store, [read_id(" ".join(words))])
+    session = desk.store.get_session(chosen.sessions[0])
+    what = f"conversation {session.id} ({counted(session.turns, 'turn')}, {counted(len(chosen.memories), 'memory')})"
+    refusal = f"Nobody can be asked here; to erase {what} add --yes."
+    if len(words) == len(rest.split()) and not desk.confirm(f"Erase {what} for good?", refusal):
+        return None
+    if desk.chat.session is not None and desk.chat.session.id == session.id:
+        _move(desk, None)
+    desk.erase(chosen)
     return None
 
 

@@ -8,12 +8,20 @@ from typing import Final
 
 from memchat.chat import Attachment
 from memchat.errors import UsageError
+from memchat.records import Sampling
+from memchat.settings import find_setting, parse_value
 from memchat.terminal.desk import Desk, Outcome, Say, Write
 from memchat.terminal.render import counted, quiet, say
 from memchat.text import clean
 
 _FENCED: Final = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _LARGEST: Final = 1_000_000  # bytes of an attached file
+SAMPLING: Final = {  # what people type, and the field of Sampling
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "seed": "seed",
+    "max_reply_tokens": "max_tokens",
+}
 THINKING: Final = ("hide", "dim", "show")
 
 
@@ -106,6 +114,32 @@ def system(desk: Desk, rest: str) -> Outcome:
     desk.chat.refresh_profile()
     quiet(desk.remarks, "The instructions hold from the next message on, in this chat.")
     return None
+
+
+def set_sampling(desk: Desk, rest: str) -> Outcome:
+    """Show how replies are drawn, or change one number of it for this chat."""
+    name, _, value = rest.partition(" ")
+    if not name:
+        told = ", ".join(f"{key} {getattr(desk.chat.options.sampling, field)}" for key, field in SAMPLING.items())
+        quiet(desk.remarks, told)
+        return None
+    if name not in SAMPLING or not value:
+        raise UsageError(f"Name one of {', '.join(SAMPLING)} and its value: /set temperature 0.2")
+    number = parse_value(find_setting(f"chat.{name}"), value)
+    assert isinstance(number, int | float)
+    desk.chat.options = replace(desk.chat.options, sampling=_resampled(desk.chat.options.sampling, name, number))
+    quiet(desk.remarks, f"{name}: {number}, in this chat.")
+    return None
+
+
+def _resampled(sampling: Sampling, name: str, number: float) -> Sampling:
+    if name == "temperature":
+        return replace(sampling, temperature=number)
+    if name == "top_p":
+        return replace(sampling, top_p=number)
+    if name == "seed":
+        return replace(sampling, seed=int(number))
+    return replace(sampling, max_tokens=int(number))
 
 
 def think(desk: Desk, rest: str) -> Outcome:
