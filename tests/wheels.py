@@ -4,8 +4,15 @@ import hashlib
 import shutil
 import zipfile
 from pathlib import Path
+from threading import Event
 
+import pytest
+
+from memchat.engine.fetch import fetch
 from memchat.engine.pack_table import Pack, PackFile, Part
+from memchat.errors import EngineFailed
+
+CONTENTS = (b"one" * 1000, b"two" * 1000, b"three" * 10)  # of the parts of the toy pack
 
 
 def sha256(content: bytes) -> str:
@@ -63,3 +70,16 @@ class Shelf:
         if wheel.exists():
             shutil.copy(wheel, landing)
         yield part.download
+
+
+def get(pack, models, shelf, stop=None):
+    """Fetch the pack whole; return the steps."""
+    return list(fetch(pack, models, stop or Event(), shelf))
+
+
+def fail_at(pack, models, shelf, number, error=None):
+    """Fetch the pack as far as part `number`, where it breaks off."""
+    shelf.failure = {pack.main.parts[number - 1].package: error or EngineFailed("The line broke.")}
+    with pytest.raises((EngineFailed, KeyboardInterrupt)):
+        get(pack, models, shelf)
+    shelf.failure, shelf.asked = {}, []
