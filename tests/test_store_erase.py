@@ -306,7 +306,7 @@ def test_a_reader_elsewhere_is_waited_for(store):
 
 def test_a_reader_that_stays_is_named_and_the_wiping_is_made_up_for(store):
     memory, kept = tell(store, f"I live in {MARKER}"), tell(store, "I keep bees")
-    store._db.set_busy_ms(200)
+    store._db.rows("PRAGMA busy_timeout = 200")
     with reader(store.path) as process:
         with pytest.raises(StoreBusy, match=rf"process {process.pid}") as refusal:
             store.erase([memory.id])

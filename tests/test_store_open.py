@@ -6,6 +6,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,14 @@ def filled(tmp_path):
     with open_store(tmp_path) as store:
         tell(store, "I keep bees")
     return tmp_path / "memchat" / "memory.db"
+
+
+@pytest.fixture
+def public_path():
+    """A folder that another user may reach, as pytest's own are not."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
 
 
 # -- what is refused, and left as it is
@@ -234,14 +243,10 @@ except MemchatError as error:
     ],
     ids=["read-only both", "read-only file", "read-only folder", "no rights", "closed folder"],
 )
-def test_without_rights_lists_work_and_writes_say_why(tmp_path, file_mode, folder_mode, told):
-    folder = tmp_path / "shelf"
+def test_without_rights_lists_work_and_writes_say_why(public_path, file_mode, folder_mode, told):
+    folder = public_path / "shelf"
     with Store.open(folder / "x.db") as store:
         tell(store, "I keep bees")
-    for parent in tmp_path.parents:
-        if parent.stat().st_uid == 0 and str(parent).startswith("/tmp/"):
-            parent.chmod(parent.stat().st_mode | 0o055)
-    tmp_path.chmod(0o755)
     (folder / "x.db").chmod(file_mode)
     folder.chmod(folder_mode)
     before = (folder / "x.db").read_bytes()

@@ -96,7 +96,7 @@ class Play:
             store.get_memory(0)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_no_sequence_of_calls_makes_the_indexes_drift(tmp_path, seed):
     with open_store(tmp_path) as store:
         play = Play(store, seed)

@@ -191,7 +191,7 @@ def test_no_term_can_break_the_query_or_reach_another_user(store, term):
     assert worded(store, term, "quite") == [store.list_memories()[0].id]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(terms=st.lists(st.text(max_size=12), max_size=80))
 def test_any_terms_at_all_are_safe(tmp_path_factory, terms):
     with open_store(tmp_path_factory.mktemp("any")) as store:

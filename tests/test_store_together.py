@@ -95,7 +95,7 @@ def test_a_killed_forget_is_whole_or_has_not_been(tmp_path):
 def test_a_lock_that_lasts_is_told_and_nothing_is_half_written(tmp_path):
     with open_store(tmp_path) as store, open_store(tmp_path) as other:
         memory = tell(store, "I keep bees")
-        other._db.set_busy_ms(50)
+        other._db.rows("PRAGMA busy_timeout = 50")
         with store.transaction():
             store.update_memory(memory.id, cause=Cause.USER, now=NOW, text="I keep wasps")
             with pytest.raises(StoreBusy, match="Another program is writing"):

@@ -91,11 +91,6 @@ class Database:
         finally:
             self._depth -= 1
 
-    @property
-    def in_transaction(self) -> bool:
-        """Tell whether a transaction is open on this connection."""
-        return bool(self._connection.in_transaction)
-
     def tokens(self, text: str) -> set[str]:
         """Return the terms that FTS5 makes of `text`."""
         tokenizer = self._connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
@@ -117,10 +112,6 @@ class Database:
         with self._translating():
             _configure(self._connection, self.writable)
         self.why_no_vectors = _load_vec0(self._connection)
-
-    def set_busy_ms(self, milliseconds: int) -> None:
-        """Change how long a lock is waited for."""
-        self._connection.set_busy_timeout(milliseconds)
 
     def close(self) -> None:
         """Close the connection; may be called twice."""

@@ -123,10 +123,10 @@ class Erase(Part):
         """Note the words, terms and vectors that are about to go."""
         ids = erasure.forgotten
         erasure.texts.update(self._wordings(ids), self._evidence(ids))
-        key_ids = keys.key_ids(self._db, ids)
-        erasure.texts.update(self._db.column(f"SELECT text FROM keys WHERE memory {_ALL}", in_list(ids)))
-        erasure.vectors = vec0.list_vectors(self._db, key_ids[:: max(1, len(key_ids) // _MOST_VECTORS)])
-        erasure.counts["keys"] = len(key_ids)
+        texts = self._db.rows(f"SELECT id, text FROM keys WHERE memory {_ALL}", in_list(ids))
+        erasure.texts.update(text for _, text in texts)
+        for key, text in texts[:: max(1, len(texts) // _MOST_VECTORS)]:
+            erasure.vectors += [(text, vector) for vector in vec0.list_vectors(self._db, key)]
         for text in traces.spread(erasure.texts, MOST_TERMS):
             erasure.terms |= self._db.tokens(keywords.searchable(text))
 

@@ -89,14 +89,13 @@ def _delete_chunks(database: Database, generation: int, condition: str, bindings
     return gone
 
 
-def list_vectors(database: Database, keys: Sequence[int]) -> list[bytes]:
-    """Return the stored bytes of the vectors of keys, in every generation."""
+def list_vectors(database: Database, key: int) -> list[bytes]:
+    """Return the stored bytes of the vectors of a key, in every generation."""
     if database.why_no_vectors is not None:
         return []
     return [
         embedding
         for generation in generations(database)
-        for key in keys
         for embedding in database.column(f"SELECT embedding FROM vectors_{generation} WHERE rowid = ?", (key,))
     ]
 
@@ -104,9 +103,8 @@ def list_vectors(database: Database, keys: Sequence[int]) -> list[bytes]:
 def holds_vector(database: Database, part: bytes) -> bool:
     """Tell whether any stored vector holds these bytes; reads all of them."""
     return database.why_no_vectors is None and any(
-        part in embedding
+        database.value(f"SELECT 1 FROM vectors_{generation} WHERE instr(embedding, ?) LIMIT 1", (part,))
         for generation in generations(database)
-        for embedding in database.column(f"SELECT embedding FROM vectors_{generation}")
     )
 
 

@@ -21,7 +21,7 @@ class Erasure:
     forgotten: Collection[int]
     counts: Counter[str] = field(default_factory=Counter)
     texts: set[str] = field(default_factory=set)
-    vectors: list[bytes] = field(default_factory=list)
+    vectors: list[tuple[str, bytes]] = field(default_factory=list)  # with the text of the key
     terms: set[str] = field(default_factory=set)
     unreachable: list[str] = field(default_factory=list)
 
@@ -47,9 +47,12 @@ def search(database: Database, erasure: Erasure, extra_files: Sequence[Path]) ->
 def _needles(database: Database, erasure: Erasure, texts: Collection[str]) -> list[traces.Needle]:
     """Return what to look for, the likeliest to be found first."""
     gone = set(texts) - places.surviving(database, texts)
+    # The same question may be asked of another memory, and then its vector is there rightly.
+    kept = places.surviving(database, {text for text, _ in erasure.vectors})
+    lost = [vector for text, vector in erasure.vectors if text not in kept]
     return [
         *traces.text_needles(gone),
-        *traces.vector_needles(erasure.vectors),
+        *traces.vector_needles(lost),
         *_lone_terms(database, erasure.terms),
         *traces.other_needles(gone),
     ]
