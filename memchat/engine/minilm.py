@@ -142,6 +142,8 @@ def _load_session(path: Path, threads: int | None) -> _Session:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads or os.cpu_count() or 1
     options.log_severity_level = 4  # fatal ones only: it writes to the screen
+    # Waiting threads sleep: spinning, they would take the processor from the chat model and from everybody else.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
         session: _Session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except _session_faults() as error:
