@@ -83,7 +83,7 @@ REFUSED = {
     "another program's in WAL mode": (_foreign_wal, "another program"),
     "truncated": (_truncated, "cut short"),
     "newer": (_newer, "newer memchat"),
-    "fifo": (os.mkfifo, "not an ordinary file"),
+    "fifo": (lambda path: os.mkfifo(path), "not an ordinary file"),
 }
 
 
