@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memchat.app import App
+from memchat.app.engines import Choice
 from memchat.chat import Chat, Mode
 from memchat.paths import Paths
 from memchat.settings import Settings
@@ -34,6 +35,11 @@ class FakeEngines:
 
     def embedder(self) -> FakeEmbedder | None:
         return self._embedder
+
+    def choose(self) -> Choice:
+        if self.failure is not None:
+            raise self.failure
+        return Choice("embedded")
 
     def switch(self, model: str) -> FakeChat:
         self.switched.append(model)

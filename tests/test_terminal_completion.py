@@ -7,13 +7,18 @@ import pytest
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
+from memchat.app.engines import Engines
 from memchat.chat import Mode
+from memchat.errors import EngineUnreachable
 from memchat.learn import Learned
 from memchat.records import Kind, Memory, Session, State
 from memchat.terminal.completion import Choices, CommandCompleter
 from memchat.terminal.flow import cells
+from memchat.terminal.models import list_models
 from memchat.terminal.notices import NoticeBoard, learnt_lines
 from memchat.terminal.toolbar import Standing, prompt_text, toolbar_text
+from tests.stage import make_app
+from tests.standin import StandIn
 
 NOW = datetime(2026, 8, 4, tzinfo=UTC)
 
@@ -96,6 +101,20 @@ def test_memories_are_read_once_until_told_otherwise(completer: CommandCompleter
 def test_files_are_completed(completer: CommandCompleter, tmp_path: Path) -> None:
     (tmp_path / "notes and more.txt").touch()
     assert names(completer, f"/attach {tmp_path}/no") == ["tes and more.txt"]
+
+
+def test_models_are_those_of_the_engine(tmp_path: Path) -> None:
+    app = make_app(tmp_path)
+    assert list_models(app) == ["standard", "small"]
+    app.engines.failure = EngineUnreachable("Nothing answers.")
+    assert list_models(app) == []
+
+
+def test_models_of_a_server_are_those_that_chat(tmp_path: Path) -> None:
+    with StandIn(models=["llama3.2:3b", "nomic-embed-text"]) as server:
+        app = make_app(tmp_path, engine="ollama", host=server.url)
+        app.engines = Engines(app.settings, tmp_path, lambda: None)
+        assert list_models(app) == ["llama3.2:3b"]
 
 
 def test_the_toolbar_tells_how_things_stand() -> None:

@@ -8,6 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from rich.console import Console
 
+from memchat.curate.doctor import Check, Report
+from memchat.curate.stats import Recalled as MostRecalled
+from memchat.curate.stats import Stats, Stuck
 from memchat.records import (
     Candidate,
     Cause,
@@ -24,9 +27,9 @@ from memchat.records import (
     Verdict,
 )
 from memchat.terminal.flow import cells
+from memchat.terminal.health_text import in_bytes, print_report, print_stats
 from memchat.terminal.memory_text import (
     print_changes,
-    print_counts,
     print_memories,
     print_memory,
     print_receipt,
@@ -253,9 +256,64 @@ def test_the_line_after_a_reply_counts_what_was_given() -> None:
     assert recalled_line(recall(candidate(1, Verdict.BELOW_FLOOR))) == ""
 
 
-def test_figures_are_named(piped: Console) -> None:
-    print_counts(piped, {"memories": 1200, "by_kind": {"fact": 3}, "share": 0.5, "none": None, "on": True})
-    assert text_of(piped).split() == ["memories", "1,200", "by", "kind", "fact", "3", "share", "0.50", "on", "yes"]
+def test_a_report_says_what_mends_what_is_wrong(piped: Console) -> None:
+    print_report(
+        piped, Report(False, (Check("disk", True, "9 MB free"), Check("queue", False, "stuck", "memchat learn")))
+    )
+    assert text_of(piped) == ("✓  disk   9 MB free\n✗  queue  stuck\n          → memchat learn\n1 thing to mend.\n")
+
+
+def test_a_report_without_faults_is_short(piped: Console) -> None:
+    print_report(piped, Report(True, (Check("disk", True, "9 MB free"),)))
+    assert text_of(piped).endswith("All is well.\n")
+
+
+def test_stats_are_told_in_words(piped: Console) -> None:
+    stats = Stats(
+        user="ann",
+        memories=1200,
+        proposed=2,
+        superseded=0,
+        pinned=1,
+        kinds={"fact": 1200},
+        ages={"day": 0, "week": 1200},
+        growth={"2026-08": 1200},
+        most_recalled=(MostRecalled(7, "I like [tea].", 3),),
+        never_recalled=4,
+        without_cues=5,
+        drops={"no evidence": 6},
+        queue=1,
+        stuck=(Stuck(9, 2, "the model broke off"),),
+        embed_model="mini",
+        dimensions=384,
+        pending_keys=1,
+        stale=True,
+        sessions=1,
+        turns=30,
+        sizes={"memory.db": 1_234_567},
+    )
+    print_stats(piped, stats)
+    text = text_of(piped)
+    for part in (
+        "1,200 memories of ann",
+        "2 proposed, 1 pinned",
+        "week 1,200",
+        "no evidence 6",
+        "1 exchange to learn",
+        "mini, 384 dimensions, 1 key waiting; another model is in use now: memchat reindex",
+        "1 session, 30 turns",
+        "memory.db 1.2 MB",
+        "#7  3 ×  I like [tea].",
+        "turn 9 failed 2 times: the model broke off",
+    ):
+        assert part in text
+
+
+@pytest.mark.parametrize(
+    ("size", "words"), [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (2_000_000, "2.0 MB"), (3.2e9, "3.2 GB")]
+)
+def test_sizes_are_readable(size: int, words: str) -> None:
+    assert in_bytes(size) == words
 
 
 @pytest.mark.parametrize(
@@ -276,7 +334,7 @@ def test_an_empty_list_is_said(piped: Console, print_it: object) -> None:
 def test_importing_the_renderers_loads_neither_rich_nor_prompt_toolkit() -> None:
     program = (
         "import sys, memchat.terminal.render, memchat.terminal.memory_text, memchat.terminal.recall_text\n"
-        "import memchat.terminal.stream\n"
+        "import memchat.terminal.lines, memchat.terminal.repl\n"
         "print([name for name in ('rich', 'prompt_toolkit', 'pygments') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -233,6 +233,13 @@ def test_history_can_be_switched_off(keys: PipeInput, tmp_path: Path) -> None:
     assert not (tmp_path / "history").exists()
 
 
+def test_a_history_that_cannot_be_written_does_not_stop_the_chat(keys: PipeInput, tmp_path: Path) -> None:
+    (tmp_path / "history").mkdir()
+    model = FakeChat()
+    assert run(keys, tmp_path, "one\rtwo\r" + CTRL_D, model) == 0
+    assert said(model) == ["one", "two"]
+
+
 def test_forgetting_takes_the_words_out_of_arrow_up_too(keys: PipeInput, tmp_path: Path) -> None:
     model = FakeChat()
     typed = "/remember My cat is called Mimi.\rhello\r/forget 1 --yes\r¦\x1b[A\x1b[A\x1b[A\x1b[A\x1b[A\r"

@@ -1,6 +1,6 @@
 """Memories, their history, receipts and sessions as text for people."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -187,29 +187,3 @@ def print_sessions(console: "Console", sessions: Iterable[Session], now: datetim
         quiet(console, "No sessions.")
         return
     print_columns(console, rows)
-
-
-def print_counts(console: "Console", counts: Mapping[str, object]) -> None:
-    """Print named figures, one a line, as `stats` has them; nested ones are indented."""
-    for name, value in counts.items():
-        if isinstance(value, Mapping):
-            quiet(console, name.replace("_", " "))
-            print_fields(
-                console, [(str(key).replace("_", " "), _figure(item)) for key, item in value.items()], indent=2
-            )
-        elif value is not None and value != "":
-            print_fields(console, [(name.replace("_", " "), _figure(value))])
-
-
-def _figure(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.2f}"
-    if isinstance(value, datetime):
-        return moment(value)
-    if isinstance(value, list | tuple):
-        return ", ".join(map(str, value))
-    return str(value)
