@@ -103,11 +103,11 @@ def test_the_profile_stands_in_the_system_prompt_and_stays_for_the_session(store
     say(chat, "hello again")
     first, second = (prompt[0].content for prompt in model.prompts)
     assert first.startswith(SYSTEM_PROMPT)
-    assert "I am allergic to peanuts." in first
+    assert "- I am allergic to peanuts" in first
     assert "30 November 2026" in first
     assert second == first
     chat.refresh_profile()
-    assert "My name is Ines." in chat.prompt_prefix()[0].content
+    assert "- My name is Ines" in chat.prompt_prefix()[0].content
 
 
 def test_a_superseded_profile_memory_is_corrected_beside_the_message(store: Store):

@@ -37,7 +37,7 @@ class Profile:
         for entry in self.entries:
             memory = current.get(entry.id)
             if memory is not None and memory.state is State.SUPERSEDED:
-                lines.append(f"- No longer true: {as_data(entry.text)}{_successor(store, memory)}")
+                lines.append(f"- No longer true: {as_data(memory.text)}{_successor(store, memory)}")
         return "\n".join(["[Changed since:", *lines, "]"]) if lines else ""
 
 
