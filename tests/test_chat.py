@@ -119,7 +119,7 @@ def test_a_superseded_profile_memory_is_corrected_beside_the_message(store: Stor
     store.supersede_memory(old.id, by=new.id, cause=Cause.LEARNED, now=NOW)
     say(chat, "thanks")
     assert "No longer true: I live in Munich. Now: I live in Berlin." in model.prompts[1][-1].content
-    assert "I live in Munich." in model.prompts[1][0].content, "the system prompt is not touched"
+    assert "- I live in Munich" in model.prompts[1][0].content, "the system prompt is not touched"
 
 
 def test_ctrl_c_keeps_what_came_marks_it_interrupted_and_learns_nothing_from_it(store: Store):

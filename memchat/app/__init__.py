@@ -59,7 +59,7 @@ class App:
 
     def open_store(self) -> Store:
         """Open another connection, for another thread."""
-        return Store.open(self.paths.db, self.user, now=self.clock())
+        return Store.open(self.paths.db, self.user)
 
     def chat_model(self) -> ChatModel:
         """Return the chat model, loading it at the first call."""
@@ -137,6 +137,7 @@ class App:
             ),
             system_prompt=settings.text("chat.system_prompt"),
             show_thinking=settings.text("chat.thinking") in ("dim", "show"),
+            learn=LearnOptions.of(settings),
         )
 
     def _recorded_embedder(self) -> EmbedderCard | None:

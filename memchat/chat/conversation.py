@@ -12,7 +12,7 @@ from memchat.chat.standing import Profile
 from memchat.chat.window import Exchange, Window
 from memchat.engine import ChatModel, Embedder
 from memchat.errors import MemchatError, PromptTooLong, UsageError
-from memchat.learn import explicit_request, store_explicit
+from memchat.learn import LearnOptions, explicit_request, store_explicit
 from memchat.prompts import user_message
 from memchat.recall import RecallOptions, recall
 from memchat.records import Done, Memory, Message, Recall, Role, Sampling, Session, Turn
@@ -30,6 +30,7 @@ class ChatOptions:
     sampling: Sampling = field(default_factory=Sampling)
     system_prompt: str | None = None
     show_thinking: bool = False
+    learn: LearnOptions = field(default_factory=LearnOptions)
 
 
 @dataclass(slots=True)
@@ -171,7 +172,7 @@ class Chat:
     def _save_wish(self, draft: _Draft, wish: str) -> Iterator[TurnEvent]:
         assert self.store is not None
         assert draft.turn is not None
-        outcome = store_explicit(self.store, wish, draft.turn, draft.now)
+        outcome = store_explicit(self.store, wish, draft.turn, draft.now, self.options.learn)
         draft.saved = outcome.saved
         yield from (Notice(sentence) for sentence in outcome.sentences)
 
