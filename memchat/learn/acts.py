@@ -10,7 +10,7 @@ from typing import Final
 
 from memchat.learn.dates import absolute_dates
 from memchat.learn.language import guess_language
-from memchat.learn.lexicon import phrases, phrases_of, skeleton
+from memchat.learn.lexicon import phrases, phrases_of, said, skeleton
 from memchat.learn.mask import is_hypothetical, is_text_task
 from memchat.learn.secrets import has_redaction
 from memchat.learn.spans import HOLE, Span, split_clauses, split_sentences
@@ -68,7 +68,8 @@ def _read_clause(quote: str, language: str, explicit: bool) -> Clause:
     trimmed = trim_clause(quote, language)
     clause = Clause(quote, trimmed.text, language, introduced=trimmed.introduces)
     reason = _why_not(clause, explicit)
-    if reason == "request" and is_standing(clause.text):
+    wished = _begins_standing_wish(clause.text, language) or is_standing(clause.text, language)
+    if reason == "request" and wished and said("speech.once", clause.text, language) is None:
         return replace(clause, standing=True)
     return replace(clause, dropped=reason)
 
@@ -84,7 +85,7 @@ def _why_not(clause: Clause, explicit: bool) -> str | None:
         return "hypothesis" if is_hypothetical(text) else "task on a text"
     if _starts_request(text, language):
         return "request"
-    if text in phrases("speech.once"):
+    if said("speech.once", text, language):
         return "only this once"
     if text in phrases("speech.speaks_of_user"):
         return "not the user's words"
@@ -94,7 +95,7 @@ def _why_not(clause: Clause, explicit: bool) -> str | None:
         return None
     if is_momentary(text, language):
         return "only now"
-    return "the matter at hand" if is_working_matter(text) else None
+    return "the matter at hand" if is_working_matter(text, language) else None
 
 
 # -- questions and requests
@@ -137,13 +138,40 @@ def _before_question(masked: str, sentence: Span, language: str) -> list[Span]:
             continue
         if _begins_question(trim_clause(head, language).text, language) or is_hypothetical(head):
             return []
-        if phrases_of("speech.first_person", language).find(head) is None:
+        if phrases_of("speech.first_person", language).find(head) is None or _poses_sum(head, rest, language):
             return []
         return [Span(sentence.start, sentence.start + joint.start())]
     return []
 
 
+def _poses_sum(head: str, rest: str, language: str) -> bool:
+    """Tell whether a statement with numbers only sets a sum: "we have 14 apples, how many does each get?"."""
+    return re.search(r"\d", head) is not None and phrases_of("speech.how_many", language).find(rest) is not None
+
+
+def _begins_standing_wish(text: str, language: str) -> bool:
+    """Tell whether a clause starts with "from now on" or "never" and then asks: "never use emojis"."""
+    for code in dict.fromkeys((language, "en")):
+        found = phrases_of("speech.standing", code).begins(text) or phrases_of("speech.bare_standing", code).begins(
+            text
+        )
+        if found is not None:
+            rest = text[found.end() :].lstrip(" ,")
+            head = " ".join(rest.split()[:2])
+            return phrases_of("speech.subject", language).find(head) is None and _no_own_verb(head, language)
+    return False
+
+
+def _no_own_verb(head: str, language: str) -> bool:
+    # Where the verb alone says "I", the first person of the word table tells a statement from an order.
+    return language in _NAMES_SPEAKER or phrases_of("speech.first_person", language).begins(head) is None
+
+
 def _starts_request(text: str, language: str) -> bool:
+    if said("wishes.accepts", text, language) is not None:
+        return False
+    if _begins_standing_wish(text, language):
+        return True
     if any(found.end() >= len(text.rstrip("。.!！ ")) for found in phrases("speech.request_end").find_all(text)):
         return True
     for code in dict.fromkeys((language, "en")):
@@ -153,9 +181,9 @@ def _starts_request(text: str, language: str) -> bool:
     return False
 
 
-def is_standing(text: str) -> bool:
+def is_standing(text: str, language: str) -> bool:
     """Tell whether a request is a lasting wish for the form of answers, not one for the next reply."""
-    return text in phrases("speech.standing") and text not in phrases("speech.once")
+    return said("speech.standing", text, language) is not None and said("speech.once", text, language) is None
 
 
 # -- what is not said of the user, or not for long
@@ -163,7 +191,7 @@ def is_standing(text: str) -> bool:
 
 def is_reported(text: str, language: str) -> bool:
     """Tell whether a clause passes on what others say or what stands somewhere, without the user as its subject."""
-    found = phrases("speech.reported").find(text)
+    found = said("speech.reported", text, language)
     if found is None:
         return False
     own = phrases_of("speech.subject", language).begins(text) is not None
@@ -172,22 +200,24 @@ def is_reported(text: str, language: str) -> bool:
 
 def is_momentary(text: str, language: str) -> bool:
     """Tell whether a clause holds only now: what one does this minute, how one feels, the weather."""
-    if _is_standing_fact(text):
+    if _is_standing_fact(text, language):
         return False
     if phrases_of("moment.moment", language).find(text):
         return True
     happened = phrases_of("moment.happened", language).find(text) is not None
     if phrases_of("moment.today", language).find(text) and not happened:
         return True
-    if language == "en" and phrases("moment.progress_now").begins(text):
-        return phrases("moment.lasting_progress").find(text) is None
     count = len(re.findall(r"\w+", text))
+    now = phrases_of("moment.progress_now", language).begins(text) is not None
+    now = now or (count <= 7 and phrases_of("moment.state_now", language).begins(text) is not None)
+    if now and absolute_dates(text, _ANY_DAY, language).text == text:
+        return phrases_of("moment.lasting_progress", language).find(text) is None and not happened
     short = len(text) <= 14 if has_unspaced_script(text) else count <= 8
     return short and not happened and _feels(text, language)
 
 
-def _is_standing_fact(text: str) -> bool:
-    return text in phrases("speech.standing") or text in phrases("speech.habit")
+def _is_standing_fact(text: str, language: str) -> bool:
+    return any(said(name, text, language) for name in ("speech.standing", "speech.habit"))
 
 
 def _feels(text: str, language: str) -> bool:
@@ -208,10 +238,10 @@ def speaks_of_self(clause: Clause) -> bool:
         return True
     if phrases_of("speech.first_person", clause.language).find(clause.text):
         return True
-    if clause.text in phrases("wishes.accepts"):
+    if said("wishes.accepts", clause.text, clause.language) is not None:
         return True
     dated = absolute_dates(clause.text, _ANY_DAY, clause.language).text != clause.text
-    return dated and clause.text in phrases("moment.scheduled")
+    return dated and said("moment.scheduled", clause.text, clause.language) is not None
 
 
 _ANY_DAY: Final = date(2026, 1, 1)
@@ -222,15 +252,14 @@ _CODE_LIKE: Final = re.compile(
 )
 
 
-def is_working_matter(text: str) -> bool:
+def is_working_matter(text: str, language: str) -> bool:
     """Tell whether a clause is about code, formulas or an error in front of the user, and states no limit."""
-    return _CODE_LIKE.search(text) is not None and text not in phrases("people.limit")
+    return _CODE_LIKE.search(text) is not None and said("people.limit", text, language) is None
 
 
 def is_small_talk(text: str) -> bool:
     """Tell whether nothing is left of a clause when greetings, thanks and nods are taken out."""
-    rest = phrases("moment.small_talk_run")._compiled.sub(" ", skeleton(text))
-    rest = phrases("moment.small_talk")._compiled.sub(" ", rest)
+    rest = phrases("moment.small_talk").strip(phrases("moment.small_talk_run").strip(text))
     return re.search(r"\w", rest) is None
 
 
@@ -242,7 +271,7 @@ def _joined(clauses: list[Clause]) -> list[Clause]:
     joined: list[Clause] = []
     for clause in clauses:
         before = joined[-1] if joined and joined[-1].dropped is None else None
-        if before is None or clause.dropped is not None or not _belongs_before(clause, before):
+        if before is None or clause.dropped not in (None, "only now") or not _belongs_before(clause, before):
             joined.append(clause)
             continue
         text = _join(before.text, clause)
@@ -255,17 +284,30 @@ def _joined(clauses: list[Clause]) -> list[Clause]:
 
 def _belongs_before(clause: Clause, before: Clause) -> bool:
     count = len(re.findall(r"\w+", clause.text))
-    if clause.text in phrases("wishes.clarifies"):
+    if said("wishes.ends", before.text, clause.language) and count <= 8 and _says_now(clause):
+        return True  # "I no longer work at the mill. I'm at the dairy now."
+    if clause.dropped is not None:
+        return False
+    if said("wishes.clarifies", clause.text, clause.language):
         return count <= 7
     if before.standing and count <= 8 and not clause.standing:
-        return clause.text in phrases("speech.negation")  # the reason of a wish: "… I can't think in miles."
+        return (
+            said("speech.negation", clause.text, clause.language) is not None
+        )  # the reason of a wish: "… I can't think in miles."
     accepted = phrases("wishes.accepts").begins(clause.text)
-    if accepted is not None and len(clause.text) - accepted.end() < 4:
+    if accepted is not None and len(clause.text) - accepted.end() < 6:
         return True
     if count <= 6 and re.match(r"(?:at |um |a las |à |alle |om |kl |o |в )?\d", skeleton(clause.text)):
         return True
-    own = phrases_of("speech.first_person", clause.language).find(clause.text)
-    return own is None and _starts_with_pronoun(clause)
+    if phrases_of("speech.first_person", clause.language).find(clause.text) is not None:
+        return False
+    first = re.match(r"[^\W\d_][\w'-]+", clause.text)
+    named = first is not None and first[0][0].isupper() and re.search(rf"(?<!^)\b{first[0]}\b", before.text)
+    return _starts_with_pronoun(clause) or bool(named)
+
+
+def _says_now(clause: Clause) -> bool:
+    return phrases_of("moment.now", clause.language).find(clause.text) is not None
 
 
 def _starts_with_pronoun(clause: Clause) -> bool:

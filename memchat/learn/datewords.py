@@ -74,6 +74,11 @@ class DateWords:
         self.ahead = self._distance(table["ahead"])
         self.ago = self._distance(table["ago"])
         self.month_days = self._month_days()
+        self.calendar_days = self._month_days(dated=True)
+        self.weekday_names = re.compile(rf"(?<!\w)({_any(list(self._weekdays))})s?(?!\w)")
+        self.month_names = re.compile(
+            rf"(?<!\w)({_any([m for m in self._months if m not in _shared('ambiguous_months')])})(?!\w)"
+        )
         self.day_numbers = _DAY_NUMBERS.get(self.language, re.compile(r"(?!)(?P<all>)(?P<day>)"))
         self.since = re.compile(rf"(?<!\w){_any(_shared('since'))}\s+$")
 
@@ -124,9 +129,9 @@ class DateWords:
         numbers = re.findall(rf"(?<!\w){_any(list(self._numbers))}(?=\s+{re.escape(units[-1])})", found)
         return (self._numbers[re.sub(r"\s+", " ", numbers[-1])] if numbers else 1), self._unit_words[units[-1]]
 
-    def _month_days(self) -> re.Pattern[str]:
+    def _month_days(self, *, dated: bool = False) -> re.Pattern[str]:
         month = _any(list(self._months))
-        year = r"(?!\w|\.?,?\s*(?:de\s+|of\s+|del\s+)?(?:19|20)\d\d)"
+        year = r"(?!\w)" if dated else r"(?!\w|\.?,?\s*(?:de\s+|of\s+|del\s+)?(?:19|20)\d\d)"
         ordinal = r"(?:st|nd|rd|th|\.|º|°|er|ος)?(?:\s+(?:of|de|d'|di))?"
         first = rf"(?<![\d.,:/])(?P<d1>\d{{1,2}}){ordinal}\s+(?P<m1>{month}){year}"
         if self.language != "en":
@@ -144,6 +149,10 @@ class DateWords:
     def weekday_number(self, word: str) -> int:
         """Return 0 for Monday to 6 for Sunday."""
         return self._weekdays[re.sub(r"\s+", " ", word)]
+
+    def number(self, word: str) -> int | None:
+        """Return the value of a number word of this language."""
+        return self._numbers.get(word)
 
     def month_number(self, word: str) -> int:
         """Return 1 to 12."""

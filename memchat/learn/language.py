@@ -27,17 +27,23 @@ _WORDS: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]*)?")
 
 def guess_language(text: str) -> str:
     """Return the ISO 639-1 code of the likeliest language, "en" when nothing speaks for another."""
+    return likely_languages(text)[0]
+
+
+def likely_languages(text: str) -> list[str]:
+    """Return the languages that a text may be in, the likeliest first: a short one may pass for two or three."""
     letters = len(re.findall(r"[^\W\d_]", text))
     for code, pattern in _SCRIPTS:
         if letters and len(pattern.findall(text)) * 5 >= letters:
-            return code
-    if re.search("[پچژگ]", text):
-        return "fa"
+            return ["fa" if code == "ar" and re.search("[پچژگ]", text) else code]
     found = Counter(word for typed in _WORDS.findall(skeleton(text)) for word in _parts(typed))
     lowered = text.lower()
     scores = {code: _score(code, found) + _marks(code, lowered) for code in word_table("languages")}
-    best = max(scores, key=lambda code: scores[code])
-    return best if scores[best] > scores["en"] else "en"
+    best = max(scores.values())
+    likely = sorted(
+        (code for code in scores if scores[code] >= 0.6 * best), key=lambda code: (-scores[code], code != "en")
+    )
+    return likely if best > scores["en"] else ["en", *(code for code in likely if code != "en")]
 
 
 def _parts(word: str) -> tuple[str, ...]:

@@ -75,6 +75,10 @@ class Phrases:
         """Return the match that stands at `start`."""
         return self._compiled.match(skeleton(text), start)
 
+    def strip(self, text: str) -> str:
+        """Return the skeleton of `text` with every match blanked."""
+        return self._compiled.sub(" ", skeleton(text))
+
     def __contains__(self, text: str) -> bool:
         return self.find(text) is not None
 
@@ -90,6 +94,12 @@ def phrases_of(name: str, language: str) -> Phrases:
     """Return the phrases of one language under "file.section"; finds nothing where there are none."""
     section = _section(name)
     return Phrases([section.get(language, ""), section.get("xx", "")])
+
+
+def said(name: str, text: str, language: str) -> re.Match[str] | None:
+    """Return the first phrase under `name` in the text's own language, or else in English."""
+    found = phrases_of(name, language).find(text)
+    return found if found is not None or language == "en" else phrases_of(name, "en").find(text)
 
 
 @cache

@@ -175,14 +175,15 @@ def _is_fiction(sentence: str) -> bool:
 
 def is_text_task(sentence: str) -> bool:
     """Tell whether a sentence asks for something to be done with a text, or for a text to be made up."""
-    asks = sentence.rstrip()[-1:] in "?？؟:：" or phrases("speech.request_end").find(sentence) is not None
+    asks = sentence.rstrip()[-1:] in "?？؟" or phrases("speech.request_end").find(sentence) is not None
     for name in ("speech.text_task", "speech.create_task"):
         for found in phrases(name).find_all(sentence):
             if _lead_in(sentence, found.start()):
                 return True
             language = guess_language(sentence)
             own = phrases_of("speech.first_person", language).find(sentence[: found.start()])
-            if asks and own is None and language != "en":
+            hands_over = re.match(r"\S{0,6}\s*[:：]", sentence[found.end() :]) is not None
+            if (asks or hands_over) and own is None and language != "en":
                 return True
     return False
 

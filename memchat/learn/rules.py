@@ -7,6 +7,7 @@ from typing import Final, Self
 
 from memchat.errors import ConfigError
 from memchat.learn.lexicon import Phrases, phrases, skeleton
+from memchat.store import Store
 
 _TOPICS: Final = {
     "health": ("people.illness", "people.symptom", "people.treatment"),
@@ -57,3 +58,39 @@ def _read(rule: str) -> Sequence[re.Pattern[str] | Phrases]:
         return tuple(phrases(name) for name in _TOPICS[topic])
     # A word also stops its inflections: "salary" stops "salaries" no more than "salar*" would, so only endings go on.
     return (Phrases([rule.replace("|", " ") + ("*" if rule[-1:].isalpha() else "")]),)
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """A past message or a memory that a rule is against."""
+
+    id: int
+    rule: str
+    text: str
+
+    @property
+    def turn(self) -> int:
+        """The turn, where it is one."""
+        return self.id
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What rules would have stopped in past turns, and which memories are against them."""
+
+    turns: tuple[Stopped, ...] = ()
+    memories: tuple[Stopped, ...] = ()
+
+
+def replay(store: Store, written: Sequence[str]) -> Replay:
+    """Try the rules on what the user said so far and on the current memories; raises ConfigError for a bad rule."""
+    rules = Rules.of(written)
+    turns = (turn for session in store.list_sessions() for turn in store.list_turns(session.id))
+    said = [(turn.id, turn.user_text) for turn in turns if not turn.forgotten]
+    kept = [(memory.id, memory.text) for memory in store.list_memories()]
+    return Replay(_against(rules, sorted(said)), _against(rules, kept))
+
+
+def _against(rules: Rules, texts: Sequence[tuple[int, str]]) -> tuple[Stopped, ...]:
+    found = ((id, rules.stops(text), text) for id, text in texts)
+    return tuple(Stopped(id, rule, text) for id, rule, text in found if rule is not None)

@@ -87,7 +87,7 @@ _IBAN: Final = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){2,8}(?: ?[A-Z0-9]
 
 def is_card_number(digits: str) -> bool:
     """Tell whether 13-19 digits pass the Luhn check (ISO/IEC 7812-1, annex B) and begin like a payment card."""
-    if not 13 <= len(digits) <= 19 or digits[0] not in "23456" or len(set(digits)) < 3:
+    if not 13 <= len(digits) <= 19 or digits[0] not in "23456" or len(set(digits)) < 2:
         return False
     doubled = [int(digit) * (2 if place % 2 else 1) for place, digit in enumerate(reversed(digits))]
     return sum(number - 9 if number > 9 else number for number in doubled) % 10 == 0
@@ -150,7 +150,7 @@ def _labelled(text: str) -> Iterator[Secret]:
 
 _QUOTED: Final = r"[\"'«「『(]?"
 _PASSWORD_VALUE: Final = re.compile(
-    rf"{_LINK}{_QUOTED}(?P<value>[^\s\"'«»「」『』,;()\[\]]{{3,64}})"
+    rf"{_LINK}{_QUOTED}(?P<value>[^\s\"'«»「」『』,;()\[\]。，、；！？]{{3,64}})"
     r"|\s+(?P<bare>(?=\S*\d)(?=\S*[a-z])[^\s,;\[\]]{6,64})"
 )
 _NUMBER: Final = r"(?:[#*]?\d(?:[ -]?\d){2,11}[#*]?|\d+[a-z]\d+[#*]?|[a-z]\d{3,8}|\d{3,8}[a-z#*])"

@@ -4,39 +4,40 @@ Own diagnoses, treatments and symptoms are learnt only when the user asks for it
 that answers must respect (an allergy, a diet, access) is no diagnosis and always learnt.
 """
 
-from memchat.learn.lexicon import phrases, phrases_of
+from memchat.learn.lexicon import phrases, phrases_of, said
+
+_HEALTH = ("people.illness", "people.symptom", "people.treatment")
 
 
 def health_of(text: str, language: str) -> str | None:
     """Return whose health a clause tells of: "own", "other", or None where it tells of nobody's."""
-    if not _tells_of_health(text):
+    if not _tells_of_health(text, language):
         return None
     return "other" if is_about_another(text, language) else "own"
 
 
-def is_limit(text: str) -> bool:
+def is_limit(text: str, language: str) -> bool:
     """Tell whether a clause states an allergy, a diet, a need of access or another limit that answers must respect."""
-    return text in phrases("people.limit")
+    return said("people.limit", text, language) is not None
 
 
 def without_reason(text: str, language: str) -> str:
     """Return a limit without the illness given as its reason: "I can't eat sugar because of my diabetes"."""
     found = phrases_of("people.because", language).find(text)
-    if found is None or not is_limit(text[: found.start()]):
+    if found is None or not is_limit(text[: found.start()], language):
         return text
-    return text[: found.start()].rstrip(" ,;，、") if _tells_of_health(text[found.start() :]) else text
+    if not _tells_of_health(text[found.start() :], language):
+        return text
+    return text[: found.start()].rstrip(" ,;、，")
 
 
 def is_about_another(text: str, language: str) -> bool:
     """Tell whether somebody else than the user is the subject: "my neighbour …", "she …"."""
-    relation = phrases("people.relation").find(text)
-    third = phrases("people.third_person").find(text)
+    others = (said("people.relation", text, language), phrases("people.third_person").find(text))
+    other = min((found.start() for found in others if found), default=None)
     own = phrases("people.own_subject").find(text)
-    other = min((found.start() for found in (relation, third) if found), default=None)
-    if other is None:
-        return False
-    return own is None or other < own.start()
+    return other is not None and (own is None or other < own.start())
 
 
-def _tells_of_health(text: str) -> bool:
-    return any(text in phrases(name) for name in ("people.illness", "people.symptom", "people.treatment"))
+def _tells_of_health(text: str, language: str) -> bool:
+    return any(said(name, text, language) for name in _HEALTH)

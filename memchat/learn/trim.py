@@ -29,7 +29,7 @@ def trim_clause(quote: str, language: str) -> Trimmed:
         introduces = introduces or phrases("wishes.introduces_self").begins(opening) is not None
         text = rest
     text = _without_lead(text, language)
-    return Trimmed(_without_wish(text), introduces)
+    return Trimmed(_without_nod(_without_wish(text)), introduces)
 
 
 def as_sentence(text: str) -> str:
@@ -85,6 +85,13 @@ def _without_lead(text: str, language: str) -> str:
     if says_nothing or (own.begins(rest) and head not in phrases("people.limit")):
         return rest
     return text
+
+
+def _without_nod(text: str) -> str:
+    """Return the text without a closing "…, nice to meet you"."""
+    head, comma, tail = text.rpartition(", ")
+    rest = phrases("moment.small_talk").strip(skeleton(tail)) if comma else tail
+    return head if comma and head and not re.search(r"\w", rest) else text
 
 
 def _without_wish(text: str) -> str:

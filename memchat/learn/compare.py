@@ -1,0 +1,202 @@
+"""How a new statement stands to an older one, decided in code as far as code can.
+
+Nothing here trusts that texts are near: "Dentist on the 15th" and "Dentist on the 16th" are near and both true.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from memchat.learn.language import likely_languages
+from memchat.learn.statements import Statement, take_apart
+from memchat.text import fold
+
+
+class Relation(StrEnum):
+    """How a new statement stands to an older one."""
+
+    SAME = "same"
+    UPDATE = "update"  # a newer value of the same thing
+    RETRACTED = "retracted"  # the older one was never true
+    REFINES = "refines"  # says more of the same
+    DIFFERENT = "different"  # both can be true
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A relation, how it was found, and whether code is sure of it."""
+
+    relation: Relation
+    why: str
+    sure: bool = True
+
+
+# One value at a time; a job is not among them, since people have two.
+_SINGLE: Final = frozenset(("home", "name", "age", "weight", "marital", "birthday", "diet", "answers"))
+_ONE_OF: Final = frozenset(("mother", "father", "wife", "husband", "partner", "boss", "landlord"))
+
+
+def compare(new: str, old: str) -> Comparison:
+    """Return how `new`, said later, stands to `old`."""
+    if fold(new) == fold(old):
+        return Comparison(Relation.SAME, "the same words")
+    a, b = take_apart(new), take_apart(old)
+    if a.language != b.language:
+        common = [code for code in likely_languages(new) if code in likely_languages(old)]
+        if common:
+            a, b = take_apart(new, common[0]), take_apart(old, common[0])
+    if a.language != b.language:
+        return _across_languages(a, b)
+    return _taken_back(a, b) or _of_others(a, b) or _turned(a, b) or _counted(a, b) or _moved_on(a, b) or _worded(a, b)
+
+
+def _across_languages(a: Statement, b: Statement) -> Comparison:
+    """Words of two languages share nothing: what is left are people, numbers, names and things one has one of."""
+    if a.people != b.people or _clash(a.times, b.times) or a.past or b.past:
+        return Comparison(Relation.DIFFERENT, "it is about somebody or something else")
+    if a.slots & b.slots & _SINGLE:
+        same = a.names == b.names and a.numbers == b.numbers and a.names | a.numbers
+        return Comparison(
+            Relation.SAME if same else Relation.UPDATE, "what one has one of, in another language", sure=False
+        )
+    proof = (a.numbers & b.numbers) | (a.names & b.names) | (a.times & b.times)
+    if proof and a.numbers == b.numbers and a.negated == b.negated and (a.people or a.names == b.names):
+        return Comparison(Relation.SAME, "the same numbers and names in another language", sure=False)
+    return Comparison(Relation.DIFFERENT, "another language", sure=not (a.people or proof))
+
+
+def _of_others(a: Statement, b: Statement) -> Comparison | None:
+    """People and pasts that differ: both statements can be true."""
+    if a.people != b.people and not a.takes_back and not _names_whom(a, b):
+        return Comparison(Relation.DIFFERENT, "it is about somebody else")
+    if (
+        a.called
+        and b.called
+        and not a.called & b.called
+        and not a.takes_back
+        and not (a.people & _ONE_OF and a.changes)
+    ):
+        return Comparison(Relation.DIFFERENT, "other names")
+    if b.past and not a.past:
+        return Comparison(Relation.DIFFERENT, "the older one is about the past")
+    if a.past and not b.past:
+        over = _share(a.words, b.words) >= 0.5 and a.names >= b.names
+        return Comparison(Relation.UPDATE if over else Relation.DIFFERENT, "the newer one is about the past")
+    return None
+
+
+def _names_whom(a: Statement, b: Statement) -> bool:
+    """Tell whether one statement only adds who somebody is: "Philippa is a vet", "my wife Philippa is a vet"."""
+    return bool(a.names & b.names) and (a.people < b.people or b.people < a.people) and _share(a.words, b.words) >= 0.5
+
+
+def _taken_back(a: Statement, b: Statement) -> Comparison | None:
+    if a.negated and b.called and b.called <= a.names - a.called and a.people == b.people:
+        return Comparison(Relation.RETRACTED, "it takes a name back")
+    if a.takes_back and (a.words & b.words or a.names & b.names or a.numbers & b.numbers):
+        return Comparison(Relation.RETRACTED, "it takes the older one back")
+    return None
+
+
+def _turned(a: Statement, b: Statement) -> Comparison | None:
+    """The same thing denied, or no longer denied."""
+    if a.negated == b.negated:
+        return None
+    if not (b.words or b.names) or not a.names >= b.names:
+        return None
+    whole = b.words <= a.words or (a.words and a.words <= b.words)
+    if whole and a.numbers >= b.numbers:
+        return Comparison(Relation.UPDATE, "yes and no of the same thing")
+    if a.slots & b.slots & _SINGLE and a.words & b.words:
+        return Comparison(Relation.UPDATE, "yes and no of the same thing")
+    return None
+
+
+def _counted(a: Statement, b: Statement) -> Comparison | None:
+    """The same words with other numbers, dates or names, or the same numbers in other words."""
+    alike = _share(a.words, b.words) >= 0.8 and _share(b.words, a.words) >= 0.8 and bool(a.words)
+    if alike and a.negated == b.negated:
+        if _clash(a.times, b.times):
+            moved = a.changes and not _repeats(a)
+            return Comparison(Relation.UPDATE if moved else Relation.DIFFERENT, "another date")
+        if a.over and not b.over:
+            return Comparison(Relation.UPDATE, "it came to an end")
+        if a.numbers != b.numbers and a.names == b.names:
+            return _renumbered(a, b)
+        if a.names == b.names and a.likes == b.likes:
+            return Comparison(Relation.SAME, "the same in other words")
+    numbers = a.numbers | a.times
+    shared = numbers & (b.numbers | b.times)
+    shares = sorted((_share(a.words, b.words), _share(b.words, a.words)))
+    if shared and numbers == b.numbers | b.times and shares[0] >= 0.3 and shares[1] >= 0.5 and a.names == b.names:
+        return Comparison(Relation.SAME, "the same numbers", sure=shares[0] >= 0.5)
+    if not a.words and not b.words and len(a.numbers) == len(b.numbers) == 1 and a.numbers != b.numbers:
+        return Comparison(Relation.UPDATE, "another age")  # "I'm 41." and "I'm 42."
+    return None
+
+
+def _renumbered(a: Statement, b: Statement) -> Comparison:
+    if a.numbers > b.numbers:
+        return Comparison(Relation.REFINES, "a number is added")
+    if b.numbers > a.numbers:
+        return Comparison(Relation.SAME, "said with less detail")
+    return Comparison(Relation.UPDATE, "another number of the same thing")
+
+
+def _repeats(a: Statement) -> bool:
+    return any(time.startswith("w:") for time in a.times) and not any(time.startswith("d:") for time in a.times)
+
+
+def _clash(times: frozenset[str], others: frozenset[str]) -> bool:
+    """Tell whether two sets of times name different days, hours, months or years."""
+    for mark in ("d:", "t:", "w:", "m:", "y:"):
+        here = {time for time in times if time.startswith(mark)}
+        there = {time for time in others if time.startswith(mark)}
+        if here and there and here != there:
+            return True
+    return False
+
+
+def _moved_on(a: Statement, b: Statement) -> Comparison | None:
+    """A word of change about the same thing, or another value of what one has one of."""
+    if a.negated and b.negated and not a.changes:
+        return None
+    slots = a.slots & b.slots
+    if (
+        a.changes
+        and (slots or a.names & b.names or a.words & b.words)
+        and not (slots == {"job"} and not a.words & b.words)
+    ):
+        near = bool(slots or a.names & b.names) or _share(b.words, a.words) >= 0.34 or _share(a.words, b.words) >= 0.34
+        return Comparison(Relation.UPDATE, "a change of the same thing", sure=near)
+    if slots & _SINGLE or any(slot.startswith("favourite:") for slot in slots):
+        same = _share(a.words, b.words) == 1 and a.names == b.names
+        return Comparison(Relation.SAME if same else Relation.UPDATE, "another value of what one has one of")
+    return None
+
+
+def _worded(a: Statement, b: Statement) -> Comparison:
+    """What is left: one says more than the other, or they only share some words."""
+    if a.negated == b.negated and a.likes == b.likes and a.words and b.words:
+        more = (len(b.words) > 1 or b.names) and b.words <= a.words and _keeps(a, b)
+        if more:
+            return Comparison(Relation.REFINES, "says more of the same")
+        less = _share(b.words, a.words) >= 0.6 and a.words <= b.words and _keeps(b, a)
+        if less:
+            return Comparison(Relation.SAME, "said with less detail")
+    if b.words <= a.words and len(b.words) >= 2 and a.negated == b.negated and _keeps(a, b):
+        return Comparison(Relation.REFINES, "says more of the same", sure=False)
+    near = min(_share(a.words, b.words), _share(b.words, a.words))
+    if near >= 0.6 and a.slots & b.slots and a.names == b.names and a.numbers == b.numbers and a.negated == b.negated:
+        return Comparison(Relation.SAME, "the same in other words", sure=False)
+    return Comparison(Relation.DIFFERENT, "other words", sure=near < 0.4)
+
+
+def _keeps(more: Statement, less: Statement) -> bool:
+    """Tell whether every name, number and time of one statement is in the other."""
+    return less.names <= more.names and less.numbers <= more.numbers and less.times <= more.times
+
+
+def _share(words: frozenset[str], others: frozenset[str]) -> float:
+    """Return the share of `words` that are among `others`."""
+    return len(words & others) / len(words) if words else 0.0

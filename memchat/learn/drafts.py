@@ -1,0 +1,175 @@
+"""From a message to drafts: what might be learnt from it, in the user's own words, before any model is asked."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Final
+
+from memchat.learn.acts import Clause, read_clauses
+from memchat.learn.dates import absolute_dates
+from memchat.learn.explicit import explicit_request
+from memchat.learn.kinds import Judgement, judge_clause
+from memchat.learn.lexicon import said
+from memchat.learn.mask import mask
+from memchat.learn.rules import Rules
+from memchat.learn.secrets import redact_secrets
+from memchat.learn.sensitive import health_of, is_limit, without_reason
+from memchat.learn.spans import split_clauses, split_sentences
+from memchat.learn.trim import as_sentence
+from memchat.records import Kind
+from memchat.text import fold, has_unspaced_script
+
+LONGEST: Final = 160  # characters of a memory
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A memory that could be: the sentence, the user's words behind it, and what code thinks of it."""
+
+    text: str
+    quote: str
+    language: str
+    judgement: Judgement
+    day: date | None = None
+    explicit: bool = False
+    takes_back: bool = False  # denies or ends something and says nothing new: only for the memory it ends
+    accepts: bool = False  # takes up a suggestion, so the reply before may lend the content
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A message read: its drafts in order, and why the other clauses were passed over."""
+
+    drafts: tuple[Draft, ...]
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    masked: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingOptions:
+    """What the user allows: own health without being asked, and the rules of what is never learnt."""
+
+    health: bool = False
+    rules: Rules = field(default_factory=Rules)
+
+
+def read_message(text: str, today: date, options: ReadingOptions, *, explicit: bool = False) -> Reading:
+    """Return what may be learnt from `text`; `today` is the local date when it was said.
+
+    `explicit` says that the user asked to have it remembered; such a wish is also found in the text itself.
+    """
+    redacted, _ = redact_secrets(text)
+    masked = mask(redacted).text
+    wish = explicit_request(redacted)
+    dropped: Counter[str] = Counter()
+    drafts: list[Draft] = []
+    for clause in read_clauses(masked, explicit=explicit or wish is not None):
+        if clause.dropped is not None:
+            dropped[clause.dropped] += 1
+            continue
+        asked = wish is not None and _covers(wish, clause)
+        drafts += _draft(clause, today, options, explicit=asked, dropped=dropped)
+    if wish is not None and not any(draft.explicit for draft in drafts):
+        drafts += draft_wish(wish, today, options, dropped)
+    return Reading(_distinct(drafts, dropped), dict(dropped), masked)
+
+
+def draft_wish(wish: str, today: date, options: ReadingOptions, dropped: Counter[str]) -> list[Draft]:
+    """Return the draft of something the user asked to have remembered, or nothing with the reason counted."""
+    clause = read_clauses(wish, explicit=True)
+    language = clause[0].language if clause else "en"
+    return _draft(Clause(wish, wish, language), today, options, explicit=True, dropped=dropped)
+
+
+def _covers(wish: str, clause: Clause) -> bool:
+    """Tell whether a clause is (part of) what the user asked to have remembered."""
+    asked, said_now = _letters(wish), _letters(clause.text)
+    return bool(said_now) and (said_now in asked or asked in said_now)
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"\W", "", fold(text))
+
+
+def _draft(
+    clause: Clause, today: date, options: ReadingOptions, *, explicit: bool, dropped: Counter[str]
+) -> list[Draft]:
+    reason = _forbidden(clause, options, explicit)
+    if reason is not None:
+        dropped[reason] += 1
+        return []
+    drafts = []
+    for text in _shortened(without_reason(clause.text, clause.language), clause.language):
+        dated = absolute_dates(text, today, clause.language)
+        sentence = as_sentence(dated.text)
+        if len(sentence) > LONGEST or not _says_something(sentence):
+            dropped["too long" if len(sentence) > LONGEST else "too short"] += 1
+            continue
+        judgement = judge_clause(replace(clause, text=text), dated=dated.text != text)
+        drafts.append(
+            Draft(
+                sentence,
+                clause.quote,
+                clause.language,
+                judgement,
+                dated.day,
+                explicit,
+                takes_back=_only_takes_back(clause),
+                accepts=said("wishes.accepts", clause.text, clause.language) is not None,
+            )
+        )
+    return drafts
+
+
+def _forbidden(clause: Clause, options: ReadingOptions, explicit: bool) -> str | None:
+    rule = options.rules.stops(clause.quote)
+    if rule is not None:
+        return "never_learn"
+    health = health_of(clause.text, clause.language)
+    if health is None or is_limit(without_reason(clause.text, clause.language), clause.language):
+        return None
+    if health == "other":
+        return "someone else's health"
+    return None if explicit or options.health else "own health"
+
+
+def _shortened(text: str, language: str) -> list[str]:
+    """Return the text, cut into its clauses when it is longer than a memory may be."""
+    if len(text) <= LONGEST:
+        return [text]
+    parts: list[str] = []
+    for sentence in split_sentences(text):
+        parts += [part.of(text) for part in split_clauses(text, sentence, language)]
+    return parts if len(parts) > 1 else [text]
+
+
+def _says_something(text: str) -> bool:
+    letters = re.sub(r"[\W_]", "", text)
+    if re.search(r"\d", text):
+        return len(letters) >= 4
+    return len(letters) >= (3 if has_unspaced_script(text) else 6)
+
+
+def _only_takes_back(clause: Clause) -> bool:
+    """Tell whether a clause only denies what was said before: "we didn't buy the canoe after all"."""
+    if said("wishes.takes_back", clause.text, clause.language) is None:
+        return False
+    return said("speech.negation", clause.text, clause.language) is not None
+
+
+def _distinct(drafts: list[Draft], dropped: Counter[str]) -> tuple[Draft, ...]:
+    seen: dict[str, Draft] = {}
+    for draft in drafts:
+        key = fold(draft.text)
+        if key in seen:
+            dropped["said twice"] += 1
+        else:
+            seen[key] = draft
+    return tuple(seen.values())
+
+
+def is_important(draft: Draft, least: int) -> bool:
+    """Tell whether a draft may outlive the session; limits, and what was asked for, always do."""
+    return draft.explicit or draft.judgement.kind is Kind.CONSTRAINT or draft.judgement.importance >= least

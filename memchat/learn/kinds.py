@@ -1,0 +1,97 @@
+"""What code can tell of a clause without any model: its kind, how much it matters, and how surely it is of the user."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from memchat.learn.acts import Clause
+from memchat.learn.lexicon import phrases_of, said
+from memchat.learn.sensitive import is_limit
+from memchat.records import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """`weight` counts what speaks for a clause being about the user's life: 3 is sure, 0 nothing, less is against."""
+
+    kind: Kind
+    importance: int
+    weight: int
+
+
+# "I'm Bartek Wolczyk", "I'm 41": a name or an age right after the verb.
+_SELF: Final = re.compile(
+    r"(?i:i'm|i’m|i am|ich bin|je suis|soy|sou|eu sou|sono|io sono|ik ben|jag är|jeg er|jestem|jsem|я)\s+"
+    r"(?:[A-ZÀ-ÞŁŚŻŹĆА-Я][\w'’-]+(?=\s*(?:[A-ZÀ-ÞŁŚŻŹĆА-Я]|[,.]|$))"
+    r"|\d{1,3}(?=\s*(?:[,.]|$|years|jahre|ans|años|anos|anni|jaar)))"
+)
+_IMPORTANCE: Final = {
+    Kind.CONSTRAINT: 9,
+    Kind.IDENTITY: 8,
+    Kind.RELATIONSHIP: 8,
+    Kind.GOAL: 6,
+    Kind.DECISION: 6,
+    Kind.EVENT: 6,
+    Kind.SKILL: 6,
+    Kind.PREFERENCE: 6,
+    Kind.TASK: 5,
+    Kind.FACT: 5,
+}
+_WEIGHTS: Final = {
+    Kind.CONSTRAINT: 3,
+    Kind.RELATIONSHIP: 2,
+    Kind.IDENTITY: 2,
+    Kind.DECISION: 2,
+    Kind.EVENT: 1,
+    Kind.GOAL: 1,
+    Kind.SKILL: 1,
+    Kind.PREFERENCE: 1,
+    Kind.TASK: 0,
+    Kind.FACT: 0,
+}
+
+
+def judge_clause(clause: Clause, *, dated: bool) -> Judgement:
+    """Judge a clause by its words; `dated` says that it holds a date which is now absolute."""
+    kinds = kinds_of(clause, dated=dated)
+    kind = kinds[0] if kinds else Kind.FACT
+    weight = max((_WEIGHTS[found] for found in kinds), default=0)
+    weight += 1 if dated else 0
+    weight += 1 if _owns(clause) else 0
+    weight += (
+        1
+        if said("kinds.named", clause.text, clause.language) or said("speech.habit", clause.text, clause.language)
+        else 0
+    )
+    weight += 2 if clause.introduced or clause.standing else 0
+    if said("kinds.at_hand", clause.text, clause.language) and kind is not Kind.CONSTRAINT:
+        weight -= 3
+    return Judgement(kind, _IMPORTANCE[kind], min(3, weight))
+
+
+def kinds_of(clause: Clause, *, dated: bool) -> list[Kind]:
+    """Return the kinds that a clause has words of, the most telling first."""
+    text, language = clause.quote, clause.language
+    if clause.standing:
+        return [Kind.PREFERENCE]
+    found: list[Kind] = []
+    if _SELF.match(clause.text):
+        found.append(Kind.IDENTITY)
+    if is_limit(text, language):
+        found.append(Kind.CONSTRAINT)
+    if said("wishes.accepts", text, language):
+        found.append(Kind.DECISION)
+    if dated and said("kinds.task", text, language):
+        found.append(Kind.TASK)
+    if dated and said("kinds.event", text, language):
+        found.append(Kind.EVENT)
+    if said("people.relation", text, language):
+        found.append(Kind.RELATIONSHIP)
+    for kind in (Kind.DECISION, Kind.GOAL, Kind.PREFERENCE, Kind.IDENTITY, Kind.SKILL, Kind.EVENT, Kind.TASK):
+        if kind not in found and said(f"kinds.{kind}", text, language):
+            found.append(kind)
+    return found
+
+
+def _owns(clause: Clause) -> bool:
+    return phrases_of("kinds.possession", clause.language).find(clause.text) is not None

@@ -1,0 +1,117 @@
+"""Every prompt and schema of the write path. Examples use made-up words, so that a copied example is known at sight."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from memchat.records import Kind, Message, Role
+
+KINDS: Final = tuple(kind.value for kind in Kind)
+# A memory that holds one of these is a copied example.
+EXAMPLE_WORDS: Final = ("zelbin", "qorvane", "drufto", "plonteg")
+
+_JUDGE: Final = (
+    "A person chats with an assistant. From the numbered sentences, pick those worth remembering for months because "
+    "they tell something lasting about the person: who they are, home, family, friends, pets, work, belongings, "
+    "tastes, habits, limits, skills, goals, decisions, dated plans. Leave out what belongs to the question, problem, "
+    "text or code they deal with now, remarks on the talk, wishes for this answer, moods and doings of the moment. Give each "
+    f"its kind ({', '.join(KINDS)}) and its importance from 1 to 10. Reply with JSON only. Nothing lasting: "
+    '{"memories":[]}.\n'
+    "Example: 1. My zelbin Qorvane sleeps in the barn. 2. The second drufto still fails.\n"
+    '{"memories":[{"line":1,"kind":"fact","importance":5}]}'
+)
+_JUDGE_SHORT: Final = (
+    "Which of these sentences tell something lasting about the person who says them? Reply with JSON only, like "
+    '{"memories":[{"line":1,"kind":"fact","importance":5}]} or {"memories":[]}.'
+)
+JUDGE_SCHEMA: Final[Mapping[str, object]] = {
+    "type": "object",
+    "properties": {
+        "memories": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "line": {"type": "integer"},
+                    "kind": {"type": "string", "enum": list(KINDS)},
+                    "importance": {"type": "integer", "minimum": 1, "maximum": 10},
+                },
+                "required": ["line", "kind", "importance"],
+            },
+        }
+    },
+    "required": ["memories"],
+}
+
+
+def judge_messages(lines: Sequence[str], context: Sequence[Message], *, short: bool = False) -> list[Message]:
+    """Return the prompt that has the model judge numbered sentences; it rides on `context` where there is one."""
+    task = _JUDGE_SHORT if short else _JUDGE
+    numbered = "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
+    if context:
+        return [*context, Message(Role.USER, f"[Not from the person: a task of the program.]\n{task}\n\n{numbered}")]
+    return [Message(Role.SYSTEM, task), Message(Role.USER, numbered)]
+
+
+_ACCEPT: Final = (
+    "An assistant suggested something and the person took it up. Say in one short sentence in the first person, in the "
+    "person's language and only with words of the suggestion, what the person has decided. Reply with JSON only."
+)
+ACCEPT_SCHEMA: Final[Mapping[str, object]] = {
+    "type": "object",
+    "properties": {"sentence": {"type": "string"}},
+    "required": ["sentence"],
+}
+
+
+def accept_messages(suggestion: str, acceptance: str) -> list[Message]:
+    """Return the prompt for what an acceptance of the last suggestion means."""
+    return [
+        Message(Role.SYSTEM, _ACCEPT),
+        Message(Role.USER, f"Suggestion: {suggestion}\nThe person: {acceptance}"),
+    ]
+
+
+_RELATION: Final = (
+    "Two statements of one person, the older ones numbered. How does the new one stand to them?\n"
+    "same: it says the same as one of them\n"
+    "update: it replaces one of them, both cannot be true now\n"
+    "different: all can be true\n"
+    'Reply with JSON only, like {"relation":"different","id":0}; id is the number of the statement that is meant.'
+)
+
+
+def relation_messages(new: str, older: Mapping[int, str]) -> list[Message]:
+    """Return the prompt that has the model choose how a new statement stands to older ones."""
+    lines = "\n".join(f"{id}. {text}" for id, text in older.items())
+    return [Message(Role.SYSTEM, _RELATION), Message(Role.USER, f"{lines}\nNew: {new}")]
+
+
+def relation_schema(ids: Sequence[int]) -> Mapping[str, object]:
+    """Return the schema of the closed choice: one relation, one of the ids offered or 0."""
+    return {
+        "type": "object",
+        "properties": {
+            "relation": {"type": "string", "enum": ["same", "update", "different"]},
+            "id": {"type": "integer", "enum": [0, *ids]},
+        },
+        "required": ["relation", "id"],
+    }
+
+
+_CUES: Final = (
+    "Write 3 short questions that the person might ask their assistant later and that this note about them would help "
+    "to answer: asked from their side (I, my), in the note's language, the first one without the note's own words. "
+    "Reply with JSON only.\n"
+    'Example note: I keep a zelbin in the barn. -> {"cues":["Which animals do I have?","What lives in my barn?",'
+    '"Do I own a plonteg?"]}'
+)
+CUES_SCHEMA: Final[Mapping[str, object]] = {
+    "type": "object",
+    "properties": {"cues": {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 4}},
+    "required": ["cues"],
+}
+
+
+def cue_messages(text: str) -> list[Message]:
+    """Return the prompt for the questions that a memory answers."""
+    return [Message(Role.SYSTEM, _CUES), Message(Role.USER, f"Note: {text}")]
