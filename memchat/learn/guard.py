@@ -101,7 +101,7 @@ def _new_words(sentence: str, quote: str, language: str) -> set[str]:
     """Return content words of a sentence that its evidence lacks; inflected forms are not new."""
     if has_unspaced_script(sentence) or has_unspaced_script(quote):
         known = set(quote)
-        return {c for c in re.findall("[\u3400-\u9fff\u30a0-\u30ff\w]", sentence) if c not in known and not _is_kana(c)}
+        return {c for c in re.findall(r"\w", sentence) if c not in known and not _is_kana(c)}
     stems = {stem(word, language) for word in _WORD.findall(skeleton(quote))}
     free = stop_words(language)
     new = {word for word in _WORD.findall(skeleton(sentence)) if word not in free}

@@ -13,8 +13,8 @@ _JUDGE: Final = (
     "A person chats with an assistant. From the numbered sentences, pick those worth remembering for months because "
     "they tell something lasting about the person: who they are, home, family, friends, pets, work, belongings, "
     "tastes, habits, limits, skills, goals, decisions, dated plans. Leave out what belongs to the question, problem, "
-    "text or code they deal with now, remarks on the talk, wishes for this answer, moods and doings of the moment. Give each "
-    f"its kind ({', '.join(KINDS)}) and its importance from 1 to 10. Reply with JSON only. Nothing lasting: "
+    "text or code they deal with now, remarks on the talk, wishes for this answer, moods and doings of the moment. "
+    f"Give each its kind ({', '.join(KINDS)}) and its importance from 1 to 10. Reply with JSON only. Nothing lasting: "
     '{"memories":[]}.\n'
     "Example: 1. My zelbin Qorvane sleeps in the barn. 2. The second drufto still fails.\n"
     '{"memories":[{"line":1,"kind":"fact","importance":5}]}'
