@@ -9,7 +9,7 @@ from memchat.store.part import Part
 from memchat.store.rows import SEARCHED
 
 _SPARSE: Final = 2  # chunk places for each row above which a search reads mostly nothing
-_SMALL: Final = 16  # chunks up to which that costs nothing
+_SMALL: Final = 64  # chunks up to which that costs nothing
 
 
 class VectorHealth(Part):
