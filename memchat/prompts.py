@@ -60,3 +60,43 @@ def user_message(text: str, block: str = "", attachments: Sequence[tuple[str, st
     parts += [f"[Attached: {as_data(name)}]\n{content}\n[End of attachment]" for name, content in attachments]
     parts.append(text)
     return Message(Role.USER, "\n\n".join(part for part in parts if part))
+
+
+def with_summary(system: str, summary: str | None) -> str:
+    """Return the system prompt with the running summary of the turns that are out of sight, if there is one."""
+    return f"{system}\n\n{_SUMMARY_HEAD}\n{summary}" if summary else system
+
+
+_SUMMARY_HEAD: Final = "What was said earlier in this conversation, summed up:"
+_SUMMARY_TASK: Final = (
+    "Sum up this part of a conversation for somebody who goes on with it: what was asked, what was decided, names, "
+    "numbers and open questions. At most 120 words, in the language of the conversation. If there is a summary of "
+    "what went before, keep what still matters of it."
+)
+_TITLE_TASK: Final = "Give this conversation a title of two to six words, in its language, without quotation marks."
+SUMMARY_SCHEMA: Final = {
+    "type": "object",
+    "properties": {"summary": {"type": "string"}},
+    "required": ["summary"],
+}
+TITLE_SCHEMA: Final = {
+    "type": "object",
+    "properties": {"title": {"type": "string"}},
+    "required": ["title"],
+}
+_EXCERPT: Final = 600  # characters of a message that a summary or a title is made from
+
+
+def summary_messages(before: str | None, pairs: Sequence[tuple[str, str]]) -> list[Message]:
+    """Return the request for a running summary: what went before, then the turns as they were said."""
+    head = f"Summary so far: {before}\n\n" if before else ""
+    return [Message(Role.SYSTEM, _SUMMARY_TASK), Message(Role.USER, head + _as_told(pairs))]
+
+
+def title_messages(pairs: Sequence[tuple[str, str]]) -> list[Message]:
+    """Return the request for a title of a conversation's first turns."""
+    return [Message(Role.SYSTEM, _TITLE_TASK), Message(Role.USER, _as_told(pairs))]
+
+
+def _as_told(pairs: Sequence[tuple[str, str]]) -> str:
+    return "\n".join(f"Person: {said[:_EXCERPT]}\nAssistant: {reply[:_EXCERPT]}" for said, reply in pairs)

@@ -19,6 +19,7 @@ from memchat.chat import (
     TurnEvent,
     TurnResult,
 )
+from memchat.chat.idle import give_title, summarise
 from memchat.errors import EngineFailed, PromptTooLong, UsageError
 from memchat.prompts import SYSTEM_PROMPT
 from memchat.recall import RecallOptions, ensure_embedded
@@ -289,3 +290,60 @@ def test_times_tell_embedding_search_first_token_and_the_whole(store: Store):
     timings = result_of(say(chat_with(store, FakeChat("x")), "hi")).timings_ms
     assert set(timings) == {"embed", "search", "first_token", "total"}
     assert 0 < timings["first_token"] <= timings["total"] < timedelta(minutes=1).total_seconds() * 1000
+
+
+class TestIdleWork:
+    def long_talk(self, store: Store, model: FakeChat) -> Chat:
+        options = ChatOptions(num_ctx=2048, sampling=Sampling(max_tokens=256))
+        chat = chat_with(store, model, options=options)
+        for number in range(12):
+            say(chat, f"question {number} " + "pad " * 60)
+        return chat
+
+    def test_the_turns_out_of_sight_are_summed_up_and_the_summary_joins_the_prompt(self, store: Store):
+        model = FakeChat(*["word " * 60] * 13, json_replies=[{"summary": "They asked many questions."}])
+        chat = self.long_talk(store, model)
+        waiting = chat.unsummarised()
+        assert waiting is not None
+        assert summarise(store, model, waiting, Event())
+        asked = model.json_prompts[0][-1].content
+        assert "question 0" in asked
+        say(chat, "and now?")
+        assert "They asked many questions." in model.prompts[-1][0].content
+        left = chat.unsummarised()
+        assert left is None or left.exchanges[0].turn > waiting.exchanges[0].turn  # type: ignore[operator]
+
+    def test_nothing_is_summed_up_of_what_was_forgotten_meanwhile(self, store: Store):
+        model = FakeChat(*["word " * 60] * 12, json_replies=[{"summary": "They keep zebras."}])
+        chat = self.long_talk(store, model)
+        waiting = chat.unsummarised()
+        assert waiting is not None
+        assert chat.session is not None
+        store.erase_sessions([chat.session.id])
+        assert not summarise(store, model, waiting, Event())
+
+    @pytest.mark.parametrize("reply", ["no json", "[]", '{"summary": 3}', '{"summary": "  "}'])
+    def test_a_model_that_gives_nothing_of_use_changes_nothing(self, store: Store, reply: str):
+        model = FakeChat(*["word " * 60] * 12, json_replies=[reply])
+        chat = self.long_talk(store, model)
+        waiting = chat.unsummarised()
+        assert waiting is not None
+        assert not summarise(store, model, waiting, Event())
+        assert store.list_sessions()[0].summary is None
+
+    def test_a_short_talk_is_called_by_its_first_words_and_a_longer_one_by_the_model(self, store: Store):
+        say(
+            chat_with(store, FakeChat("ok")),
+            "What is a good name for a cat that is very very fluffy and also quite old?",
+        )
+        model = FakeChat("a", "b", json_replies=[{"title": "«Bees» and honey."}])
+        chat = chat_with(store, model)
+        say(chat, "tell me about bees")
+        here = chat.session.id if chat.session else None
+        assert give_title(store, lambda: model, Event(), here)
+        assert not give_title(store, lambda: model, Event(), here), "the one that goes on waits for its second turn"
+        say(chat, "and honey?")
+        assert give_title(store, lambda: model, Event(), here)
+        titles = [session.title for session in store.list_sessions()]
+        assert titles == ["«Bees» and honey", "What is a good name for a cat that is very very fluffy and…"]
+        assert not give_title(store, lambda: model, Event())

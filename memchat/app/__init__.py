@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from threading import Event
 from typing import Self
 
 from memchat.app.engines import Engines
 from memchat.chat import Chat, ChatOptions, Mode
+from memchat.chat.idle import give_title, summarise
 from memchat.engine import ChatModel, Embedder
 from memchat.errors import NotFound, StoreError
 from memchat.learn import Learner, LearnOptions
@@ -32,6 +34,7 @@ class App:
         self.why_no_memory: str | None = None
         self._store: Store | None = None
         self._learner: Learner | None = None
+        self._chat: Chat | None = None
 
     @classmethod
     def build(cls, config: str | None, overrides: Mapping[str, Value], *, use_file: bool = True) -> Self:
@@ -77,7 +80,7 @@ class App:
         """Begin or go on with a conversation. A memory file that cannot be used leaves a chat without memory."""
         store = self._store_or_none() if resume is None and not continue_ else self.store
         session = self._session(store, continue_, resume)
-        return Chat(
+        self._chat = Chat(
             store,
             self.chat_model,
             self.embedder,
@@ -87,6 +90,8 @@ class App:
             mode=mode,
             session=session,
         )
+        self._chat.learning = self.settings.text("learn.mode") != "off"
+        return self._chat
 
     def learner(self) -> Learner:
         """Return the worker that learns in the background; the caller starts it."""
@@ -94,6 +99,7 @@ class App:
             self._learner = Learner(
                 self.open_store, self.chat_model, self.embedder, LearnOptions.of(self.settings), clock=self.clock
             )
+            self._learner.more_chores = (self._summarise, self._give_title)
         return self._learner
 
     def close(self) -> None:
@@ -104,6 +110,16 @@ class App:
         if self._store is not None:
             self._store.close()
             self._store = None
+
+    # -- idle work on conversations, in the learner's thread and with its store
+
+    def _summarise(self, store: Store, model: Callable[[], ChatModel], stop: Event) -> bool:
+        waiting = self._chat.unsummarised() if self._chat and self.settings.flag("chat.summarise") else None
+        return waiting is not None and summarise(store, model(), waiting, stop)
+
+    def _give_title(self, store: Store, model: Callable[[], ChatModel], stop: Event) -> bool:
+        here = self._chat.session.id if self._chat and self._chat.session else None
+        return self.settings.flag("chat.titles") and give_title(store, model, stop, here)
 
     def _store_or_none(self) -> Store | None:
         try:

@@ -7,13 +7,14 @@ from threading import Event
 from time import perf_counter
 
 from memchat.chat.events import Attachment, Finished, Mode, Notice, Piece, Recalled, Thinking, TurnEvent, TurnResult
+from memchat.chat.idle import Unsummarised
 from memchat.chat.private import Typed, separate
 from memchat.chat.standing import Profile
 from memchat.chat.window import Exchange, Window
 from memchat.engine import ChatModel, Embedder
 from memchat.errors import MemchatError, PromptTooLong, UsageError
 from memchat.learn import LearnOptions, explicit_request, store_explicit
-from memchat.prompts import user_message
+from memchat.prompts import user_message, with_summary
 from memchat.recall import RecallOptions, recall
 from memchat.records import Done, Memory, Message, Recall, Role, Sampling, Session, Turn
 from memchat.store import Store
@@ -82,6 +83,7 @@ class Chat:
         self._clock = clock
         self._window: Window | None = None
         self._profile: Profile | None = None
+        self._summary: str | None = None
 
     @property
     def model(self) -> ChatModel:
@@ -125,7 +127,7 @@ class Chat:
     def forget_turns(self, turns: set[int]) -> None:
         """Drop erased turns from the live context and rebuild the profile at once."""
         self._get_window().forget(turns)
-        self._profile = None
+        self._profile = self._summary = None
 
     def refresh_profile(self) -> None:
         """Rebuild the profile before the next turn, after the user's own edit or a forget."""
@@ -134,6 +136,17 @@ class Chat:
     def drop_last(self) -> Exchange | None:
         """Take the newest turn out of the live context, to say or answer it anew."""
         return self._get_window().remove_last()
+
+    def unsummarised(self) -> Unsummarised | None:
+        """Return the turns out of sight that the running summary lacks, None when there are none.
+
+        May be called from another thread: it only reads what the newest turn has left.
+        """
+        window, session = self._window, self.session
+        if window is None or session is None or not window.start:
+            return None
+        waiting = [one for one in window.dropped if one.turn is not None and one.turn > session.summarised_to]
+        return Unsummarised(session.id, session.summary, tuple(waiting)) if waiting else None
 
     def warm_up(self, stop: Event) -> None:
         """Load the model and have it read the prompt's beginning while the user types."""
@@ -195,6 +208,7 @@ class Chat:
         assert draft.recall is not None
         draft.model = self.model.card().model
         window = self._get_window()
+        self._read_summary()
         note = self.profile().correction(self.store) if self.store is not None else ""
         material = [(a.name, a.content) for a in attachments]
         newest = user_message(draft.typed.spoken, block=draft.recall.block, attachments=material, note=note)
@@ -278,7 +292,7 @@ class Chat:
     # -- pieces of the prompt
 
     def _system(self) -> str:
-        return self.profile().system_text(self.options.system_prompt, self._clock())
+        return with_summary(self.profile().system_text(self.options.system_prompt, self._clock()), self._summary)
 
     def _context_size(self) -> int:
         trained = self.model.card().context
@@ -291,6 +305,12 @@ class Chat:
         if self._window is None:
             self._window = Window(self._count, self._stored_exchanges())
         return self._window
+
+    def _read_summary(self) -> None:
+        """Take over a summary that was written meanwhile; the turns in sight need none."""
+        if self.store is not None and self.session is not None and self._get_window().start:
+            self.session = self.store.get_session(self.session.id)
+            self._summary = self.session.summary
 
     def _stored_exchanges(self) -> list[Exchange]:
         if self.store is None or self.session is None:

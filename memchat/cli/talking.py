@@ -77,7 +77,7 @@ def ask(
     question, attachments = _question(text)
     app = context.obj.app
     conversation = app.open_chat(mode=Mode.INCOGNITO if incognito else Mode.NORMAL)
-    conversation.learning = not no_learn
+    conversation.learning = conversation.learning and not no_learn
     result = _answer(conversation.turn(question, Event(), attachments), quiet=json_)
     if json_:
         print_json(_as_json(result))

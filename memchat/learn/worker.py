@@ -26,6 +26,9 @@ _GIVING_WAY: Final = 2.0  # seconds that `pause` waits for a running call to end
 _LOCKED_OUT: Final = 5.0  # seconds until it looks again whether the other process is done
 LOCK_SUFFIX: Final = ".learning"
 
+# Does one piece of idle work with the worker's store; False when there is none.
+Chore = Callable[[Store, Callable[[], ChatModel], Event], bool]
+
 
 class Learner:
     """Learns queued turns in the background.
@@ -48,6 +51,7 @@ class Learner:
         self.options = options
         self.on_learned = on_learned
         self.context = context
+        self.more_chores: Sequence[Chore] = ()  # idle work that others bring, done when there is no other left
         self._open_store = open_store
         self._model = model
         self._embedder = embedder
@@ -175,4 +179,6 @@ class Learner:
         return True
 
     def _do_chore(self, store: Store) -> bool:
-        return self._chores.do_next(store, self._model, self._embedder(), self._clock(), self._stop)
+        if self._chores.do_next(store, self._model, self._embedder(), self._clock(), self._stop):
+            return True
+        return any(chore(store, self._model, self._stop) for chore in self.more_chores)
