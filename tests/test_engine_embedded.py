@@ -92,6 +92,7 @@ def test_a_schema_that_is_none_is_told(model):
 def test_tokens_are_counted_exactly(model):
     assert model.count_tokens("ab cd") == len("ab cd".replace(" ", "\u2581").encode())
     assert model.count_tokens("") == 0
+    assert model.count_tokens("<|im_end|>") == len("<|im_end|>")
     assert model.count_tokens("\ud800") == 1
 
 
@@ -194,7 +195,7 @@ def test_closing_ends_the_reply_that_runs(tiny):
 
 def test_the_window_is_not_larger_than_the_model_was_made_for(tmp_path, tiny):
     small = write_tiny_gguf(tmp_path / "small.gguf", context=512)
-    model = LlamaChat(small, num_ctx=100_000, threads=1)
+    model = LlamaChat(small, num_ctx=2_000_000_000, threads=1)
     with pytest.raises(PromptTooLong, match="holds 512"):
         reply(model, said("word " * 200))
     model.close()

@@ -94,8 +94,7 @@ def test_a_part_that_is_not_the_pinned_one_is_refused_and_not_kept(pack, models,
     assert not (models / "download").exists()
 
 
-def test_a_part_that_unpacks_without_end_is_cut_off(pack, models, shelf):
-    """Not a byte more than pinned is written, however much the archive would give."""
+def test_a_part_that_unpacks_without_end_is_refused(pack, models, shelf):
     make_part(shelf.folder, "toy-part1", CONTENTS[0], member="toy_part1/part.bin", says=bytes(50_000_000))
     with pytest.raises(EngineFailed, match="is not the one"):
         get(pack, models, shelf)

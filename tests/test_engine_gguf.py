@@ -26,12 +26,18 @@ def test_a_models_head_is_read_without_loading_it(tmp_path):
             "damaged",
         ),
         (
-            b"GGUF\x03\x00\x00\x00" + bytes(8) + b"\x01" + bytes(7) + b"\x01" + bytes(7) + b"k\x09\x00\x00\x00"
-            b"\x09\x00\x00\x00" + b"\x01" + bytes(7),
+            b"GGUF\x03\x00\x00\x00"
+            + bytes(8)
+            + b"\x01"
+            + bytes(7)
+            + b"\x01"
+            + bytes(7)
+            + b"k\x09\x00\x00\x00"
+            + (b"\x09\x00\x00\x00\x01" + bytes(7)) * 3000,
             "damaged",
         ),
     ],
-    ids=["empty", "zip", "old version", "cut", "huge counts", "unknown type", "array of arrays"],
+    ids=["empty", "zip", "old version", "cut", "huge counts", "unknown type", "arrays without end"],
 )
 def test_what_is_no_model_is_told(tmp_path, content, told):
     path = tmp_path / "odd.gguf"

