@@ -138,15 +138,18 @@ def _before_question(masked: str, sentence: Span, language: str) -> list[Span]:
             continue
         if _begins_question(trim_clause(head, language).text, language) or is_hypothetical(head):
             return []
-        if phrases_of("speech.first_person", language).find(head) is None or _poses_sum(head, rest, language):
+        if phrases_of("speech.first_person", language).find(head) is None or _only_sets_question(head, rest, language):
             return []
         return [Span(sentence.start, sentence.start + joint.start())]
     return []
 
 
-def _poses_sum(head: str, rest: str, language: str) -> bool:
-    """Tell whether a statement with numbers only sets a sum: "we have 14 apples, how many does each get?"."""
-    return re.search(r"\d", head) is not None and phrases_of("speech.how_many", language).find(rest) is not None
+def _only_sets_question(head: str, rest: str, language: str) -> bool:
+    """Tell whether a statement only leads up: "we have 14 apples, how many each?", "I want to bake a cake, how?"."""
+    if re.search(r"\d", head) and phrases_of("speech.how_many", language).find(rest):
+        return True
+    wants = said("kinds.goal", head, language) or said("kinds.task", head, language)
+    return wants is not None and phrases_of("speech.how", language).begins(rest) is not None
 
 
 def _begins_standing_wish(text: str, language: str) -> bool:
@@ -232,13 +235,23 @@ def _feels(text: str, language: str) -> bool:
 _NAMES_SPEAKER: Final = frozenset(("en", "de", "fr", "nl", "sv", "da", "ru", "uk"))
 
 
+def gives_name(text: str) -> bool:
+    """Tell whether somebody only says who they are: "Lionel Ostrander here"."""
+    return (
+        re.match(r"(?:this is )?(?:[A-ZÀ-ÞŁŚ][\w'’-]+ ?){1,3}(?: here)?[.!]?$", text) is not None
+        and "here" in text.lower()
+    )
+
+
 def speaks_of_self(clause: Clause) -> bool:
     """Tell whether a clause can be about the user: in the first person, a date of theirs, or said to introduce them."""
     if clause.introduced or clause.language not in _NAMES_SPEAKER:
         return True
     if phrases_of("speech.first_person", clause.language).find(clause.text):
         return True
-    if said("wishes.accepts", clause.text, clause.language) is not None:
+    if said("wishes.accepts", clause.text, clause.language) is not None or gives_name(clause.text):
+        return True
+    if phrases_of("people.household", clause.language).begins(clause.text):
         return True
     dated = absolute_dates(clause.text, _ANY_DAY, clause.language).text != clause.text
     return dated and said("moment.scheduled", clause.text, clause.language) is not None

@@ -60,7 +60,7 @@ def _finders(language: str) -> tuple[_Finder, ...]:
         return (find_dense,)
     if date_words(language) is None:
         return (_by_library,)
-    return (_distances, _days, _weekdays, _periods, _month_days, _months, _day_numbers)
+    return (_distances, _days, _weeks_with_day, _weekdays, _periods, _month_days, _months, _day_numbers)
 
 
 def _by_library(text: str, today: date, language: str) -> Iterator[Found]:
@@ -147,6 +147,23 @@ def _weekdays(text: str, today: date, language: str) -> Iterator[Found]:
         back = step == -1 or (step is None and _looks_back(plain, hit.start(), words))
         day = today if step == 0 and today.weekday() == number else next_weekday(today, number, back=back)
         yield Found(hit.start(), hit.end(), words.placed(text, hit.start(), day_text(day, language), words.on), day)
+
+
+def _weeks_with_day(text: str, today: date, language: str) -> Iterator[Found]:
+    """ "next week on Friday", "Friday next week"."""
+    words = _words(language)
+    plain = skeleton(text)
+    weeks = [hit for hit in words.periods.finditer(plain) if words.period_unit(hit["word"]) == "week"]
+    for week in weeks:
+        step = words.step(week)
+        for hit in words.weekdays.finditer(plain) if step is not None else ():
+            start, end = min(week.start(), hit.start()), max(week.end(), hit.end())
+            between = plain[min(week.end(), hit.end()) : max(week.start(), hit.start())]
+            if words.only_joins(between):
+                monday = today - timedelta(days=today.weekday()) + timedelta(weeks=step or 0)
+                day = monday + timedelta(days=words.weekday_number(hit["word"]))
+                yield Found(start, end, words.placed(text, start, day_text(day, language), words.on), day)
+                break
 
 
 def _periods(text: str, today: date, language: str) -> Iterator[Found]:

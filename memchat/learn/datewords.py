@@ -181,6 +181,11 @@ class DateWords:
             return False
         return before is None or before[1] in _spellings(self._table["joins"]) or not re.search(r"\w", plain[end:])
 
+    def only_joins(self, between: str) -> bool:
+        """Tell whether nothing but short joining words stands between two date words."""
+        joins = {*_spellings(self._table["joins"]), self.on, self.inside, *_shared("joins")}
+        return len(between) <= 14 and all(word in joins for word in re.findall(r"[^\W\d]+'?", between))
+
     def is_month(self, text: str, plain: str, hit: re.Match[str]) -> bool:
         """Tell a month from an ordinary word, and one without a year or day from one with."""
         if (
@@ -199,6 +204,8 @@ class DateWords:
 
     def recurs(self, plain: str, start: int) -> bool:
         """Tell whether "every" or the like stands before a date word."""
+        if re.search(rf"(?<!\w){_any(_shared('days_of'))}\b[^.,;]*$", plain[:start]):
+            return True  # "bin day is Wednesday"
         return re.search(rf"(?<!\w){_any(_spellings(self._table['every']))}\s+(?:\w+\s+)?$", plain[:start]) is not None
 
     def shadowed(self, plain: str, start: int) -> bool:

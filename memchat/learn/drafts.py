@@ -14,7 +14,7 @@ from memchat.learn.kinds import Judgement, judge_clause
 from memchat.learn.lexicon import said
 from memchat.learn.mask import mask
 from memchat.learn.rules import Rules
-from memchat.learn.secrets import redact_secrets
+from memchat.learn.secrets import has_redaction, redact_secrets
 from memchat.learn.sensitive import health_of, is_limit, without_reason
 from memchat.learn.spans import split_clauses, split_sentences
 from memchat.learn.trim import as_sentence
@@ -71,7 +71,9 @@ def read_message(text: str, today: date, options: ReadingOptions, *, explicit: b
             continue
         asked = wish is not None and _covers(wish, clause)
         drafts += _draft(clause, today, options, explicit=asked, dropped=dropped)
-    if wish is not None and not any(draft.explicit for draft in drafts):
+    if wish is not None and has_redaction(wish):
+        dropped["secret"] += 1
+    elif wish is not None and not any(draft.explicit for draft in drafts):
         drafts += draft_wish(wish, today, options, dropped)
     return Reading(_distinct(drafts, dropped), dict(dropped), masked)
 

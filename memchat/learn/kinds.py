@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from memchat.learn.acts import Clause
+from memchat.learn.acts import Clause, gives_name
 from memchat.learn.lexicon import phrases_of, said
 from memchat.learn.sensitive import is_limit
 from memchat.records import Kind
@@ -75,7 +75,7 @@ def kinds_of(clause: Clause, *, dated: bool) -> list[Kind]:
     if clause.standing:
         return [Kind.PREFERENCE]
     found: list[Kind] = []
-    if _SELF.match(clause.text):
+    if _SELF.match(clause.text) or gives_name(clause.text):
         found.append(Kind.IDENTITY)
     if is_limit(text, language):
         found.append(Kind.CONSTRAINT)

@@ -125,4 +125,4 @@ def _to_pattern(phrase: str) -> tuple[str, str]:
         return r"(?<!\w)", body  # particles are joined to the word
     # Arabic and Hebrew write "and" as a prefix of the word.
     before = "" if open_start else r"(?<!\w)(?:[وו](?=[\u0590-\u06ff]))?"
-    return before, body + (r"\w*" if open_end else r"(?!\w)")
+    return before, body + (r"\w*" if open_end else r"(?!\w|'t\b)")

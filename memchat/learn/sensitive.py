@@ -6,7 +6,7 @@ that answers must respect (an allergy, a diet, access) is no diagnosis and alway
 
 from memchat.learn.lexicon import phrases, phrases_of, said
 
-_HEALTH = ("people.illness", "people.symptom", "people.treatment")
+_HEALTH = ("people.illness", "people.symptom", "people.treatment", "people.healer")
 
 
 def health_of(text: str, language: str) -> str | None:
@@ -40,4 +40,13 @@ def is_about_another(text: str, language: str) -> bool:
 
 
 def _tells_of_health(text: str, language: str) -> bool:
-    return any(said(name, text, language) for name in _HEALTH)
+    found = [(name, said(name, text, language)) for name in _HEALTH]
+    return any(hit is not None and not _is_profession(name, text[: hit.start()], language) for name, hit in found)
+
+
+def _is_profession(name: str, before: str, language: str) -> bool:
+    """Tell whether a healer is what somebody is, not whom they see: "I'm a psychologist"."""
+    if name != "people.healer":
+        return False
+    leads = (phrases_of("people.profession_lead", code).find_all(before) for code in {language, "en"})
+    return any(len(before[lead.end() :].split()) <= 1 for found in leads for lead in found)
