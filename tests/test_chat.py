@@ -347,3 +347,23 @@ class TestIdleWork:
         titles = [session.title for session in store.list_sessions()]
         assert titles == ["«Bees» and honey", "What is a good name for a cat that is very very fluffy and…"]
         assert not give_title(store, lambda: model, Event())
+
+
+@pytest.mark.parametrize(
+    ("text", "offers"),
+    [
+        ("forget that", "/forget 1"),
+        ("Please forget it.", "/forget 1"),
+        ("No, that's wrong.", "/undo"),
+        ("Das ist falsch!", "/undo"),
+        ("Vergiss das bitte", "/forget 1"),
+        ("forget that old bike, I want a new one", None),
+        ("Why is that wrong?", None),
+        ("that's wrong in so many ways, let me explain what I really meant by it", None),
+    ],
+)
+def test_plain_words_offer_the_command_they_mean(store: Store, text: str, offers: str | None):
+    add(store, "I keep bees.")
+    notices = [event.sentence for event in say(chat_with(store, FakeChat()), text) if isinstance(event, Notice)]
+    assert any(offers in sentence for sentence in notices) if offers else not notices
+    assert store.count_memories() == 1, "nothing is done by itself"

@@ -7,6 +7,7 @@ from threading import Event
 from time import perf_counter
 
 from memchat.chat.events import Attachment, Finished, Mode, Notice, Piece, Recalled, Thinking, TurnEvent, TurnResult
+from memchat.chat.hints import command_hint
 from memchat.chat.idle import Unsummarised
 from memchat.chat.private import Typed, separate
 from memchat.chat.standing import Profile
@@ -158,6 +159,9 @@ class Chat:
         typed = draft.typed
         if typed.secrets:
             yield Notice(f"Not written down: {', '.join(typed.secrets)}.")
+        hint = command_hint(self.store, typed.kept) if self.store is not None else None
+        if hint is not None:
+            yield Notice(hint)
         wish = explicit_request(typed.kept)
         if self.mode is not Mode.NORMAL or self.store is None:
             if wish is not None:
