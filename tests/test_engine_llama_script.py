@@ -1,6 +1,7 @@
 """The embedded chat model with llama.cpp replaced by a script: stopping, waiting, faults, what is passed on."""
 
 import sys
+from socket import create_server
 from threading import Event, Thread, Timer
 from time import monotonic
 
@@ -17,7 +18,7 @@ from tests.tiny_gguf import write_tiny_gguf
 class ScriptedServer:
     """Stands for `xllamacpp.Server`: gives its parts to the callback until that wants no more."""
 
-    listening_address = "http://127.0.0.1:9"
+    listening_address = ""
     parts: tuple = ()
     failure: Exception | None = None
     pause = 0.0
@@ -57,8 +58,9 @@ def scripted(tmp_path, monkeypatch):
     """Return a function that opens a model whose llama.cpp follows a script."""
     opened = []
 
-    def open_scripted(*parts, failure=None, pause=0.0):
-        server = type("Server", (ScriptedServer,), {"parts": parts, "failure": failure, "pause": pause})
+    def open_scripted(*parts, failure=None, pause=0.0, port=9):
+        script = {"parts": parts, "failure": failure, "pause": pause, "listening_address": f"http://127.0.0.1:{port}"}
+        server = type("Server", (ScriptedServer,), script)
         library = type("Library", (), {"CommonParams": AnyParams, "Server": server})
         monkeypatch.setitem(sys.modules, "xllamacpp", library)
         model = LlamaChat(write_tiny_gguf(tmp_path / "tiny.gguf"))
@@ -173,3 +175,13 @@ def test_who_waits_for_the_model_can_be_stopped(scripted):
 def test_a_port_that_does_not_answer_leaves_an_estimate(scripted):
     model, _ = scripted()
     assert model.count_tokens("some words") == estimate_tokens("some words")
+
+
+def test_a_closed_model_sends_nothing_to_whoever_has_its_port_now(scripted):
+    with create_server(("127.0.0.1", 0)) as other:
+        other.settimeout(0.2)
+        model, _ = scripted(port=other.getsockname()[1])
+        model.close()
+        assert model.count_tokens("some words") == estimate_tokens("some words")
+        with pytest.raises(TimeoutError):
+            other.accept()
