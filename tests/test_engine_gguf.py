@@ -13,6 +13,16 @@ def test_a_models_head_is_read_without_loading_it(tmp_path):
     assert head.token_bytes == 1 * 2 * 2 * 16 * 2  # layers, heads, keys and values, width of a head, bytes
 
 
+def test_lists_before_what_is_looked_for_are_read_past(tmp_path):
+    path = write_tiny_gguf(tmp_path / "tiny.gguf", general__tags=["one", "two"], general__sizes=[1, 2, 3])
+    assert read_head(path).context == 4096
+
+
+def test_numbers_that_vary_by_layer_count_as_unknown(tmp_path):
+    path = write_tiny_gguf(tmp_path / "tiny.gguf", llama__attention__head_count_kv=[2, 1])
+    assert read_head(path).token_bytes == 0
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [
