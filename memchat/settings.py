@@ -143,7 +143,6 @@ SETTINGS: Final = (
         36500,
     ),
     _share("recall.decay_floor", 0.9, "The least that age leaves of a memory's score."),
-    _flag("recall.rerank", False, "Let the chat model pick among the ten best (slower)."),
     _text(
         "learn.mode",
         "auto",

@@ -14,7 +14,7 @@ def test_the_defaults_are_those_of_the_table():
 
 def test_every_setting_of_recall_is_an_option():
     keys = {setting.key.removeprefix("recall.") for setting in SETTINGS if setting.key.startswith("recall.")}
-    assert {field.name for field in fields(RecallOptions)} == keys - {"rerank"}
+    assert {field.name for field in fields(RecallOptions)} == keys
 
 
 @pytest.mark.parametrize(
