@@ -181,7 +181,9 @@ def _starts_request(text: str, language: str) -> bool:
         found = phrases_of("speech.request_start", code).begins(text)
         if found is not None and not (language != "en" and code == "en" and len(found[0]) < 5):
             return True
-    return False
+    # A short order may pass for another language: a long verb gives it away all the same.
+    found = phrases("speech.request_start").begins(text)
+    return found is not None and len(found[0]) >= 6 and language not in ("ja", "zh", "ko")
 
 
 def is_standing(text: str, language: str) -> bool:

@@ -38,8 +38,8 @@ def clean_cues(cues: Sequence[str], text: str) -> tuple[str, ...]:
     """Return the cues of use: questions, short, not the memory again, not twice, not copied from the prompt."""
     kept: dict[str, str] = {}
     for cue in map(one_line, cues):
-        folded = fold(cue).rstrip("?？؟ ")
-        useful = 4 <= len(cue) <= _LONGEST and folded not in kept and folded != fold(text).rstrip(".。")
+        folded = fold(cue).rstrip("?？؟ .。")
+        useful = 4 <= len(cue) <= _LONGEST and folded not in kept and folded != fold(text).rstrip(" .。")
         if useful and not is_example(cue) and _is_on_topic(cue, text):
             kept[folded] = cue if cue[-1] in "?？؟" else f"{cue.rstrip('.。')}?"
     return tuple(kept.values())[:MOST]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from memchat.learn.dates_dense import find_dense
+from memchat.learn.dates_dense import dense_looks_ahead, find_dense
 from memchat.learn.datewords import DateWords, annual_words, date_words
 from memchat.learn.dating import Found, add_months, day_text, month_text, next_weekday, span_text, year_text
 from memchat.learn.lexicon import skeleton
@@ -246,6 +246,15 @@ def _day_numbers(text: str, today: date, language: str) -> Iterator[Found]:
             if day and (day <= today if back else day >= today):
                 yield Found(hit.start("all"), hit.end(), day_text(day, language), day)
                 break
+
+
+def looks_ahead(text: str, language: str) -> bool:
+    """Tell whether a clause speaks of what is to come, as far as its language has a table."""
+    words = date_words(language)
+    plain = skeleton(text)
+    if language in ("zh", "ja", "ko"):
+        return dense_looks_ahead(text)
+    return words is not None and plain in words.future and plain not in words.past
 
 
 def _is_past(plain: str, words: DateWords) -> bool:

@@ -90,6 +90,11 @@ def find_dense(text: str, today: date, language: str) -> Iterator[Found]:
             yield Found(hit.start(), hit.end(), day_text(day, language), day)
 
 
+def dense_looks_ahead(text: str) -> bool:
+    """Tell whether a text speaks of what is to come."""
+    return _AHEAD.search(text) is not None and _BACK.search(text) is None
+
+
 def _away(text: str, today: date, language: str) -> Iterator[Found]:
     for hit in _AWAY.finditer(text):
         number = int(hit["n"]) if hit["n"].isdigit() else _NUMBERS[hit["n"]]

@@ -150,6 +150,10 @@ class DateWords:
         """Return 0 for Monday to 6 for Sunday."""
         return self._weekdays[re.sub(r"\s+", " ", word)]
 
+    def is_calendar_word(self, word: str) -> bool:
+        """Tell whether a skeleton is the name of a month or a weekday."""
+        return word in self._months or word.removesuffix("s") in self._weekdays
+
     def number(self, word: str) -> int | None:
         """Return the value of a number word of this language."""
         return self._numbers.get(word)

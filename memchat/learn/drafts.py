@@ -8,7 +8,7 @@ from datetime import date
 from typing import Final
 
 from memchat.learn.acts import Clause, read_clauses
-from memchat.learn.dates import absolute_dates
+from memchat.learn.dates import absolute_dates, looks_ahead
 from memchat.learn.explicit import explicit_request
 from memchat.learn.kinds import Judgement, judge_clause
 from memchat.learn.lexicon import said
@@ -109,7 +109,8 @@ def _draft(
         if len(sentence) > LONGEST or not _says_something(sentence):
             dropped["too long" if len(sentence) > LONGEST else "too short"] += 1
             continue
-        judgement = judge_clause(replace(clause, text=text), dated=dated.text != text)
+        ahead = dated.day > today if dated.day is not None else looks_ahead(text, clause.language)
+        judgement = judge_clause(replace(clause, text=text), dated=dated.text != text, ahead=ahead)
         drafts.append(
             Draft(
                 sentence,

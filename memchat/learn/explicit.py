@@ -21,6 +21,8 @@ def explicit_request(text: str) -> str | None:
 
     Pasted text, quotations and questions ("do you remember that …?") are no requests.
     """
+    if text not in phrases("wishes.remember") and text not in phrases("wishes.remember_after"):
+        return None  # the rest of the word tables need not be read for it
     masked = mask(text).text
     sentences = [span.of(masked) for span in split_sentences(masked)]
     for place, sentence in enumerate(sentences):

@@ -24,7 +24,7 @@ from memchat.learn.wording import ACCEPT_SCHEMA, JUDGE_SCHEMA, KINDS, accept_mes
 from memchat.records import Kind, Message
 from memchat.text import one_line
 
-SURE: Final = 2  # weight from which a draft is kept whatever the model says
+SURE: Final = 1  # weight from which a draft is kept whatever the model says
 _ASKED: Final = 0  # weight from which the model is asked
 _TOKENS_A_LINE: Final = 40
 _MOST_LINES: Final = 12
@@ -134,5 +134,5 @@ def _accepted(draft: Draft, model: ChatModel, suggestion: str, stop: Event) -> s
     sentence = value.get("sentence") if isinstance(value, dict) else None
     if not isinstance(sentence, str) or is_example(sentence):
         return None
-    held = why_unfaithful(sentence, f"{draft.quote} {suggestion}") in (None, "polarity")
+    held = why_unfaithful(sentence, f"{draft.quote} {suggestion}", tone=False) is None
     return as_sentence(one_line(sentence)) if held and not stands_in(sentence, suggestion) else None

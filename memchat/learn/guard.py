@@ -74,8 +74,11 @@ def is_example(text: str) -> bool:
     return any(word in plain for word in EXAMPLE_WORDS)
 
 
-def why_unfaithful(sentence: str, quote: str) -> str | None:
-    """Return the reason why a sentence says something else than its evidence, None when it holds."""
+def why_unfaithful(sentence: str, quote: str, *, tone: bool = True) -> str | None:
+    """Return the reason why a sentence says something else than its evidence, None when it holds.
+
+    `tone` False lets yes and no differ, as between a suggestion and what is made of it.
+    """
     sentence = one_line(sentence)
     if not re.search(r"\w", sentence):
         return "empty"
@@ -87,7 +90,7 @@ def why_unfaithful(sentence: str, quote: str) -> str | None:
         return "not in the first person"
     language = guess_language(quote)
     said_now, meant = take_apart(sentence, language), take_apart(quote, language)
-    if said_now.negated != meant.negated or said_now.likes != meant.likes:
+    if tone and (said_now.negated != meant.negated or said_now.likes != meant.likes):
         return "polarity"
     if not said_now.numbers <= meant.numbers or not said_now.times <= meant.times:
         return "numbers"

@@ -17,13 +17,12 @@ def read_json(reply: str) -> Json:
 
 def read_values(reply: str) -> Iterator[Json]:
     """Yield the JSON values in a reply, outermost first; nothing is cut out of a string that holds a fence."""
-    for text in (reply, _REASONING.sub("", reply)):
+    thought = "</think" in reply.lower()
+    for text in (_REASONING.sub("", reply), reply) if thought else (reply,):
         try:
             yield json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             yield from _embedded(text)
-        if text == reply and "</think" not in reply.lower():
-            return
 
 
 def _embedded(text: str) -> Iterator[Json]:

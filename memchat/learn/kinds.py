@@ -6,7 +6,8 @@ from typing import Final
 
 from memchat.learn.acts import Clause, gives_name
 from memchat.learn.lexicon import phrases_of, said
-from memchat.learn.sensitive import is_limit
+from memchat.learn.sensitive import health_of, is_limit
+from memchat.learn.statements import take_apart
 from memchat.records import Kind
 
 
@@ -51,13 +52,14 @@ _WEIGHTS: Final = {
 }
 
 
-def judge_clause(clause: Clause, *, dated: bool) -> Judgement:
-    """Judge a clause by its words; `dated` says that it holds a date which is now absolute."""
-    kinds = kinds_of(clause, dated=dated)
+def judge_clause(clause: Clause, *, dated: bool, ahead: bool = False) -> Judgement:
+    """Judge a clause by its words; `dated`: it holds a date, now absolute; `ahead`: it tells of something to come."""
+    kinds = kinds_of(clause, dated=dated, ahead=ahead)
     kind = kinds[0] if kinds else Kind.FACT
     weight = max((_WEIGHTS[found] for found in kinds), default=0)
     weight += 1 if dated else 0
     weight += 1 if _owns(clause) else 0
+    weight += 2 if health_of(clause.text, clause.language) == "own" else 0
     weight += (
         1
         if said("kinds.named", clause.text, clause.language) or said("speech.habit", clause.text, clause.language)
@@ -69,8 +71,11 @@ def judge_clause(clause: Clause, *, dated: bool) -> Judgement:
     return Judgement(kind, _IMPORTANCE[kind], min(3, weight))
 
 
-def kinds_of(clause: Clause, *, dated: bool) -> list[Kind]:
-    """Return the kinds that a clause has words of, the most telling first."""
+def kinds_of(clause: Clause, *, dated: bool, ahead: bool = False) -> list[Kind]:
+    """Return the kinds that a clause has words of, the most telling first.
+
+    Where the user has moved to and what they began to work at is who they are from then on, no passing event.
+    """
     text, language = clause.quote, clause.language
     if clause.standing:
         return [Kind.PREFERENCE]
@@ -81,6 +86,8 @@ def kinds_of(clause: Clause, *, dated: bool) -> list[Kind]:
         found.append(Kind.CONSTRAINT)
     if said("wishes.accepts", text, language):
         found.append(Kind.DECISION)
+    if not ahead and Kind.CONSTRAINT not in found and _settles(clause.text, language):
+        found.append(Kind.IDENTITY)
     if dated and said("kinds.task", text, language):
         found.append(Kind.TASK)
     if dated and said("kinds.event", text, language):
@@ -91,6 +98,15 @@ def kinds_of(clause: Clause, *, dated: bool) -> list[Kind]:
         if kind not in found and said(f"kinds.{kind}", text, language):
             found.append(kind)
     return found
+
+
+def _settles(text: str, language: str) -> bool:
+    """Tell whether a clause gives the user, and nobody else, a home, a job, a name or the like."""
+    statement = take_apart(text, language)
+    return bool(statement.slots & _SETTLED) and not statement.people and not statement.over
+
+
+_SETTLED: Final = frozenset(("home", "name", "age", "marital", "birthday", "job"))
 
 
 def _owns(clause: Clause) -> bool:

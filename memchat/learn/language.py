@@ -16,13 +16,15 @@ _SCRIPTS: Final = (
     ("bn", re.compile("[\u0980-\u09ff]")),
     ("ta", re.compile("[\u0b80-\u0bff]")),
     ("he", re.compile("[\u0590-\u05ff]")),
-    ("fa", re.compile("[پچژگ]|\\b(?:است|هستم|دارم|می‌?\\w+م)\\b")),
     ("ar", re.compile("[\u0600-\u06ff]")),
     ("el", re.compile("[\u0370-\u03ff]")),
     ("uk", re.compile("[іїєґІЇЄҐ]")),
     ("ru", re.compile("[\u0400-\u04ff]")),
 )
 _WORDS: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]*)?")
+
+
+_PERSIAN: Final = re.compile("[پچژگ]|\\b(?:است|هستم|دارم|داریم|را|که|فردا|دیروز|امروز|می‌?\\w+م)\\b")
 
 
 def guess_language(text: str) -> str:
@@ -35,7 +37,7 @@ def likely_languages(text: str) -> list[str]:
     letters = len(re.findall(r"[^\W\d_]", text))
     for code, pattern in _SCRIPTS:
         if letters and len(pattern.findall(text)) * 5 >= letters:
-            return ["fa" if code == "ar" and re.search("[پچژگ]", text) else code]
+            return ["fa" if code == "ar" and _PERSIAN.search(text) else code]
     found = Counter(word for typed in _WORDS.findall(skeleton(text)) for word in _parts(typed))
     lowered = text.lower()
     scores = {code: _score(code, found) + _marks(code, lowered) for code in word_table("languages")}
@@ -66,9 +68,9 @@ def _marks(code: str, lowered: str) -> float:
 def _vocabulary(code: str) -> frozenset[str]:
     common = word_table("languages")[code]["words"].split()
     words = set(common)
-    for name in ("first_person", "negation"):
+    for name in ("first_person", "negation", "question_start", "request_start"):
         row = word_table("speech")[name].get(code, "")
-        words.update(skeleton(phrase) for phrase in row.split("|") if phrase and "*" not in phrase)
+        words.update(skeleton(phrase) for phrase in row.split("|") if phrase and not re.search(r"[* ]", phrase))
     dates = word_table("dates").get(code, {})
     for key in ("days", "weekdays", "months", "units", "numbers"):
         words.update(_WORDS.findall(skeleton(dates.get(key, ""))))

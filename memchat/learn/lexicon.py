@@ -5,13 +5,14 @@ import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
-from importlib.resources import files
+from pathlib import Path
 from typing import Final
 
 from memchat.text import has_unspaced_script
 
 _PLAIN: Final = {"’": "'", "‘": "'", "ʼ": "'", "´": "'", "`": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-"}
 _ARABIC: Final = {"أ": "ا", "إ": "ا", "آ": "ا", "ى": "ي", "ة": "ه"}
+_WORDS: Final = Path(__file__).parent / "words"
 _HANGUL: Final = re.compile("[\uac00-\ud7af]")
 
 
@@ -105,8 +106,7 @@ def said(name: str, text: str, language: str) -> re.Match[str] | None:
 @cache
 def word_table(file: str) -> dict[str, dict[str, str]]:
     """Return a file of `words` as it stands there: section, language or key, text."""
-    text = files("memchat.learn").joinpath("words", f"{file}.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    return tomllib.loads((_WORDS / f"{file}.toml").read_text(encoding="utf-8"))
 
 
 def _section(name: str) -> dict[str, str]:

@@ -175,16 +175,19 @@ def _is_fiction(sentence: str) -> bool:
 
 def is_text_task(sentence: str) -> bool:
     """Tell whether a sentence asks for something to be done with a text, or for a text to be made up."""
+    return any(_asks_for(sentence, name) for name in ("speech.text_task", "speech.create_task"))
+
+
+def _asks_for(sentence: str, name: str) -> bool:
     asks = sentence.rstrip()[-1:] in "?？؟" or phrases("speech.request_end").find(sentence) is not None
-    for name in ("speech.text_task", "speech.create_task"):
-        for found in phrases(name).find_all(sentence):
-            if _lead_in(sentence, found.start()):
-                return True
-            language = guess_language(sentence)
-            own = phrases_of("speech.first_person", language).find(sentence[: found.start()])
-            hands_over = re.match(r"\S{0,6}\s*[:：]", sentence[found.end() :]) is not None
-            if (asks or hands_over) and own is None and language != "en":
-                return True
+    language = guess_language(sentence)
+    for found in phrases(name).find_all(sentence):
+        if _lead_in(sentence, found.start()):
+            return True
+        own = phrases_of("speech.first_person", language).find(sentence[: found.start()])
+        hands_over = re.match(r"\S{0,6}\s*[:：]", sentence[found.end() :]) is not None
+        if (asks or hands_over) and own is None and language != "en":
+            return True
     return False
 
 
@@ -211,7 +214,8 @@ def _lead_in(sentence: str, end: int) -> bool:
 
 def _end_of_material(text: str, span: Span) -> int:
     """Return where the text of a task ends: with its quotes or fence if it has any, else with the message."""
-    if HOLE in span.of(text):
+    sentence = span.of(text)
+    if HOLE in sentence or (_QUOTED.search(sentence) and _asks_for(sentence, "speech.text_task")):
         return span.end
     rest = text[span.end :]
     block = re.match(rf"\s*{HOLE}[{HOLE}\s]*", rest)

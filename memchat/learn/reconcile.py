@@ -78,7 +78,7 @@ def slot_of(text: str) -> Slot | None:
         slot = next(iter(sorted(statement.slots - {"job"})), None)
         if slot is not None:
             subject = " ".join(sorted(statement.people | statement.called)) or "me"
-            value = " ".join(sorted(statement.names | statement.numbers | statement.times)) or None
+            value = " ".join(sorted(statement.names or statement.numbers or statement.times)) or None
             return Slot(subject, slot, value)
     people = sorted(statements[0].people)
     return Slot(people[0], "person", None) if len(people) == 1 else None

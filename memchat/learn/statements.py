@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from memchat.learn.datewords import date_words
@@ -33,6 +33,7 @@ class Statement:
     takes_back: bool
 
 
+@lru_cache(maxsize=512)
 def take_apart(text: str, language: str | None = None) -> Statement:
     """Return the parts of a statement; sentences about "the user" and in the first person give the same ones."""
     language = language or guess_language(text)
@@ -250,7 +251,7 @@ def _names(text: str, language: str) -> set[str]:
 
 def _is_time_word(word: str, language: str) -> bool:
     words = date_words(language)
-    return words is not None and bool(words.month_names.fullmatch(word) or words.weekday_names.fullmatch(word))
+    return words is not None and words.is_calendar_word(word)
 
 
 def _looks_like_name(text: str, found: re.Match[str]) -> bool:

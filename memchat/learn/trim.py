@@ -1,6 +1,7 @@
 """Taking off what carries no content: "By the way,", "OK, final answer,", "…, put that on my list"."""
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
@@ -41,7 +42,12 @@ def as_sentence(text: str) -> str:
     dense = has_unspaced_script(text)
     if text[-1] in "!！":
         text = text[:-1] + ("。" if dense else ".")
-    elif text[-1].isalnum() or text[-1] in ")%'\"”»#+*]" or (ord(text[-1]) > 0x2E7F and text[-1] not in "。」』）"):
+    elif (
+        text[-1].isalnum()
+        or unicodedata.category(text[-1]).startswith("M")
+        or text[-1] in ")%'\"”»#+*]"
+        or (ord(text[-1]) > 0x2E7F and text[-1] not in "。」』）")
+    ):
         text += "。" if dense else "।" if re.search("[\u0900-\u097f]", text) else "."
     return text[0].upper() + text[1:]
 
