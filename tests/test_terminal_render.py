@@ -290,7 +290,7 @@ def test_stats_are_told_in_words(piped: Console) -> None:
         stale=True,
         sessions=1,
         turns=30,
-        sizes={"memory.db": 1_234_567},
+        sizes={"file_bytes": 1_234_567, "turns": 30},
     )
     print_stats(piped, stats)
     text = text_of(piped)
@@ -302,7 +302,7 @@ def test_stats_are_told_in_words(piped: Console) -> None:
         "1 exchange to learn",
         "mini, 384 dimensions, 1 key waiting; another model is in use now: memchat reindex",
         "1 session, 30 turns",
-        "memory.db 1.2 MB",
+        "file 1.2 MB",
         "#7  3 ×  I like [tea].",
         "turn 9 failed 2 times: the model broke off",
     ):

@@ -42,7 +42,7 @@ def print_stats(console: "Console", stats: Stats) -> None:
             ("waiting", f"{counted(stats.queue, 'exchange')} to learn" if stats.queue else ""),
             ("vectors", _vectors(stats)),
             ("conversations", f"{counted(stats.sessions, 'session')}, {counted(stats.turns, 'turn')}"),
-            ("on disk", ", ".join(f"{name} {in_bytes(size)}" for name, size in stats.sizes.items())),
+            ("on disk", _on_disk(stats.sizes)),
         ],
         indent=2,
     )
@@ -62,6 +62,12 @@ def in_bytes(size: int) -> str:
         if size < limit:
             return f"{size:,} B" if unit == "B" else f"{size / limit * 1000:.1f} {unit}"
     return f"{size / 1e9:.1f} GB"
+
+
+def _on_disk(sizes: Mapping[str, int]) -> str:
+    """Name the parts that are measured in bytes; the rest are rows."""
+    parts = {name.removesuffix("_bytes"): size for name, size in sizes.items() if name.endswith("_bytes")}
+    return ", ".join(f"{name} {in_bytes(size)}" for name, size in parts.items() if size)
 
 
 def _vectors(stats: Stats) -> str:
