@@ -65,6 +65,15 @@ def test_learning_between_two_turns_does_not_cost_the_prefix(model):
     assert done.cached_tokens > len(start)
 
 
+def test_several_kinds_of_prompts_keep_their_own_state(model):
+    """Learning asks in several ways, each with instructions that need not be read again."""
+    starts = [letter * 300 for letter in "abcd"]
+    for start in starts:
+        reply(model, said(start))
+    for start in starts:
+        assert reply(model, said(start, "No.", "And now?"))[-1].done.cached_tokens > len(start)
+
+
 def test_warming_up_reads_the_prompt_ahead(model):
     start = "Tell me of lakes. " * 20
     model.warm_up(said(start), Event())
