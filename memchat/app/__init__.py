@@ -3,19 +3,19 @@
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from threading import Event
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from memchat.app.engines import Engines
-from memchat.chat import Chat, ChatOptions, Mode
-from memchat.chat.idle import give_title, summarise
 from memchat.engine import ChatModel, Embedder
 from memchat.errors import NotFound, StoreError
-from memchat.learn import Learner, LearnOptions
 from memchat.paths import Paths, locate
-from memchat.recall import RecallOptions
 from memchat.records import EmbedderCard, Sampling, Session
 from memchat.settings import Settings, Value, load_settings
 from memchat.store import Store
+
+if TYPE_CHECKING:  # late where they are used: most commands need the file alone, and these are half of the start
+    from memchat.chat import Chat, ChatOptions, Mode
+    from memchat.learn import Learner
 
 
 def utc_now() -> datetime:
@@ -76,8 +76,11 @@ class App:
         """Set a value for this run only."""
         self.settings = self.settings.with_values({key: value}, "this run")
 
-    def open_chat(self, *, mode: Mode = Mode.NORMAL, continue_: bool = False, resume: int | None = None) -> Chat:
-        """Begin or go on with a conversation. A memory file that cannot be used leaves a chat without memory."""
+    def open_chat(self, *, mode: "Mode | None" = None, continue_: bool = False, resume: int | None = None) -> "Chat":
+        """Begin or go on with a conversation, normally. A memory file that cannot be used leaves a chat without one."""
+        from memchat.chat import Chat, Mode
+        from memchat.recall import RecallOptions
+
         store = self._store_or_none() if resume is None and not continue_ else self.store
         session = self._session(store, continue_, resume)
         self._chat = Chat(
@@ -87,14 +90,16 @@ class App:
             self._chat_options(),
             RecallOptions.of(self.settings),
             clock=self.clock,
-            mode=mode,
+            mode=mode or Mode.NORMAL,
             session=session,
         )
         self._chat.learning = self.settings.text("learn.mode") != "off"
         return self._chat
 
-    def learner(self) -> Learner:
+    def learner(self) -> "Learner":
         """Return the worker that learns in the background; the caller starts it."""
+        from memchat.learn import Learner, LearnOptions
+
         if self._learner is None:
             self._learner = Learner(
                 self.open_store, self.chat_model, self.embedder, LearnOptions.of(self.settings), clock=self.clock
@@ -114,10 +119,14 @@ class App:
     # -- idle work on conversations, in the learner's thread and with its store
 
     def _summarise(self, store: Store, model: Callable[[], ChatModel], stop: Event) -> bool:
+        from memchat.chat.idle import summarise
+
         waiting = self._chat.unsummarised() if self._chat and self.settings.flag("chat.summarise") else None
         return waiting is not None and summarise(store, model(), waiting, stop)
 
     def _give_title(self, store: Store, model: Callable[[], ChatModel], stop: Event) -> bool:
+        from memchat.chat.idle import give_title
+
         here = self._chat.session.id if self._chat and self._chat.session else None
         return self.settings.flag("chat.titles") and give_title(store, model, stop, here)
 
@@ -140,7 +149,10 @@ class App:
             return session
         return None
 
-    def _chat_options(self) -> ChatOptions:
+    def _chat_options(self) -> "ChatOptions":
+        from memchat.chat import ChatOptions
+        from memchat.learn import LearnOptions
+
         settings = self.settings
         seed = settings["chat.seed"]
         return ChatOptions(

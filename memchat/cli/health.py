@@ -2,14 +2,16 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memchat.cli.invocation import Invocation, JsonFlag, confirm, on_terminal, print_json, print_line, tell
 from memchat.cli.progress import progress_bar
 from memchat.errors import Cancelled, ConfigError, EngineFailed, StoreError, UsageError
-from memchat.settings import Settings, Value, find_setting, to_toml
+
+if TYPE_CHECKING:
+    from memchat.settings import Value
 
 
 def register(program: typer.Typer) -> None:
@@ -174,7 +176,9 @@ def _show(run: Invocation, key: str | None, json_: bool) -> None:
         print_line(f"    {line.sentence}")
 
 
-def _shown(value: Value) -> str:
+def _shown(value: "Value") -> str:
+    from memchat.settings import to_toml
+
     return "not set" if value is None else to_toml(value)
 
 
@@ -188,6 +192,7 @@ def set_config(
     Example: memchat config set chat.thinking dim
     """
     from memchat.curate.configuring import set_value
+    from memchat.settings import find_setting
 
     find_setting(key)
     change = set_value(_config_file(context.obj), key, value)
@@ -200,6 +205,7 @@ def unset_config(context: typer.Context, key: Annotated[str, typer.Argument(help
     Example: memchat config unset recall.floor
     """
     from memchat.curate.configuring import unset_value
+    from memchat.settings import Settings
 
     unset_value(_config_file(context.obj), key)
     print_line(f"{key} = {_shown(Settings()[key])}  (default)")

@@ -4,15 +4,17 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memchat.app import App
 from memchat.errors import UsageError
-from memchat.settings import Value, find_setting, parse_value
-from memchat.store import Store
 from memchat.text import clean
+
+if TYPE_CHECKING:
+    from memchat.app import App
+    from memchat.settings import Value
+    from memchat.store import Store
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
@@ -26,14 +28,16 @@ class Invocation:
         self._app: App | None = None
 
     @property
-    def app(self) -> App:
+    def app(self) -> "App":
         """The composed program; reads the config at first use and raises ConfigError when it is wrong."""
         if self._app is None:
+            from memchat.app import App  # late, here and below: `--help` needs nothing of it
+
             self._app = App.build(self.config, self._checked_overrides())
         return self._app
 
     @property
-    def store(self) -> Store:
+    def store(self) -> "Store":
         """The memory file of this run; what it has to say about itself goes to stderr once."""
         first = not self.app.has_store
         store = self.app.store
@@ -50,6 +54,8 @@ class Invocation:
 
     def use_defaults(self) -> None:
         """Go on without the config file, for the command that says what is wrong with it."""
+        from memchat.app import App
+
         self._app = App.build(None, self._checked_overrides(), use_file=False)
 
     def close(self) -> None:
@@ -57,7 +63,9 @@ class Invocation:
         if self._app is not None:
             self._app.close()
 
-    def _checked_overrides(self) -> dict[str, Value]:
+    def _checked_overrides(self) -> "dict[str, Value]":
+        from memchat.settings import find_setting, parse_value
+
         given = {key: value for key, value in self._overrides.items() if value is not None}
         return {key: parse_value(find_setting(key), value) for key, value in given.items()}
 

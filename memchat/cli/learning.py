@@ -10,10 +10,10 @@ import typer
 from memchat.cli.invocation import Invocation, JsonFlag, print_json, print_line, tell
 from memchat.cli.progress import progress_bar
 from memchat.errors import NotFound, UsageError
-from memchat.records import Memory, State
 
 if TYPE_CHECKING:
     from memchat.app.learning import Outcome
+    from memchat.records import Memory
 
 
 def register(program: typer.Typer) -> None:
@@ -117,6 +117,8 @@ def pending(
     """
     run: Invocation = context.obj
     store = run.store
+    from memchat.records import State
+
     waiting = store.list_memories(state=State.PROPOSED)
     if action is not None:
         waiting = _settle(run, action, waiting, ids)
@@ -131,7 +133,7 @@ def pending(
         tell("Nothing waits for approval.")
 
 
-def _settle(run: Invocation, action: str, waiting: list[Memory], ids: list[int] | None) -> list[Memory]:
+def _settle(run: Invocation, action: str, waiting: "list[Memory]", ids: list[int] | None) -> "list[Memory]":
     from memchat.learn import approve, reject
 
     if action not in ("approve", "reject"):

@@ -15,10 +15,10 @@ from memchat.cli.invocation import (
     tell,
 )
 from memchat.errors import Cancelled, ForgottenBefore, PrivacyRefusal, SecretFound, UsageError
-from memchat.records import Kind, Memory, State
 
 if TYPE_CHECKING:
     from memchat.curate.forget import Selection
+    from memchat.records import Kind, Memory
 
 KindOption = Annotated[str | None, typer.Option("--kind", help="identity, fact, preference, …", metavar="KIND")]
 ImportanceOption = Annotated[int | None, typer.Option("--importance", help="From 1 to 10.", metavar="N")]
@@ -56,7 +56,7 @@ def remember(
     run: Invocation = context.obj
     words = run.argument(text)
 
-    def attempt(confirmed: bool) -> Memory:
+    def attempt(confirmed: bool) -> "Memory":
         kept = keep(
             run.store,
             words,
@@ -98,6 +98,8 @@ def list_(
 
     Example: memchat list --kind preference --limit 20
     """
+    from memchat.records import State
+
     run: Invocation = context.obj
     memories = run.store.list_memories(
         kind=parse_kind(kind),
@@ -258,7 +260,7 @@ def erase(run: Invocation, choice: "Selection", json_: bool) -> None:
         raise typer.Exit(1)
 
 
-def _ask_to_forget(memories: tuple[Memory, ...], what: str | None) -> None:
+def _ask_to_forget(memories: "tuple[Memory, ...]", what: str | None) -> None:
     for memory in memories[:50]:
         tell(f"#{memory.id}\t{memory.text}")
     if len(memories) > 50:
@@ -321,10 +323,12 @@ def undo(
         tell(undone.note)
 
 
-def parse_kind(kind: str | None) -> Kind | None:
+def parse_kind(kind: str | None) -> "Kind | None":
     """Return the kind named; raises UsageError listing the kinds."""
     if kind is None:
         return None
+    from memchat.records import Kind
+
     try:
         return Kind(kind.lower())
     except ValueError:

@@ -8,7 +8,6 @@ import typer
 
 from memchat.cli.invocation import Invocation, JsonFlag, on_terminal, parse_moment, print_json, print_line, tell
 from memchat.errors import NotFound, UsageError
-from memchat.records import Verdict
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -84,6 +83,8 @@ def _inspect_query(
             say(console, f"Expected {_named(expected.id)}: {expected.verdict.value}. {expected.reason}")
             if expected.would_admit:
                 say(console, f"It would be given with: {expected.would_admit}")
+    from memchat.records import Verdict
+
     if expected is not None and expected.verdict is Verdict.NOT_STORED:
         raise typer.Exit(NotFound.exit_status)
 

@@ -6,13 +6,15 @@ import stat
 import sys
 from collections.abc import Iterator
 from threading import Event
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memchat.chat import Attachment, Finished, Mode, Notice, Piece, TurnResult
 from memchat.cli.invocation import Invocation, JsonFlag, on_terminal, print_json, tell
 from memchat.errors import Cancelled, UsageError
+
+if TYPE_CHECKING:
+    from memchat.chat import Attachment, TurnResult
 
 _STDIN_WAIT = 0.5  # seconds to wait for a pipe to show data; a longer wait is asked for with "-"
 
@@ -25,7 +27,7 @@ def register(program: typer.Typer) -> None:
 
 def start_chat(invocation: Invocation) -> None:
     """Start the REPL with no options, as `memchat` alone does."""
-    _chat(invocation, Mode.NORMAL)
+    _chat(invocation)
 
 
 def chat(
@@ -42,13 +44,22 @@ def chat(
     """
     if incognito and read_only:
         raise UsageError("Choose one of --incognito and --read-only.")
-    mode = Mode.INCOGNITO if incognito else Mode.READ_ONLY if read_only else Mode.NORMAL
     if plain:
         context.obj.app.change_setting("terminal.plain", True)
-    _chat(context.obj, mode, continue_=continue_, resume=resume)
+    _chat(context.obj, incognito=incognito, read_only=read_only, continue_=continue_, resume=resume)
 
 
-def _chat(invocation: Invocation, mode: Mode, *, continue_: bool = False, resume: int | None = None) -> None:
+def _chat(
+    invocation: Invocation,
+    *,
+    incognito: bool = False,
+    read_only: bool = False,
+    continue_: bool = False,
+    resume: int | None = None,
+) -> None:
+    from memchat.chat import Mode  # late, here and below: with the layers under it, it is half of the start
+
+    mode = Mode.INCOGNITO if incognito else Mode.READ_ONLY if read_only else Mode.NORMAL
     app = invocation.app
     conversation = app.open_chat(mode=mode, continue_=continue_, resume=resume)
     if on_terminal():
@@ -74,6 +85,8 @@ def ask(
 
     Example: git diff | memchat ask "review this"
     """
+    from memchat.chat import Mode
+
     question, attachments = _question(text)
     app = context.obj.app
     conversation = app.open_chat(mode=Mode.INCOGNITO if incognito else Mode.NORMAL)
@@ -85,7 +98,7 @@ def ask(
         raise Cancelled("The reply was interrupted.")
 
 
-def _as_json(result: TurnResult) -> dict[str, object]:
+def _as_json(result: "TurnResult") -> dict[str, object]:
     from memchat.wire import injected_json, plain
 
     return {
@@ -100,7 +113,8 @@ def _as_json(result: TurnResult) -> dict[str, object]:
     }
 
 
-def _answer(events: Iterator[object], quiet: bool) -> TurnResult:
+def _answer(events: Iterator[object], quiet: bool) -> "TurnResult":
+    from memchat.chat import Finished, Notice, Piece
     from memchat.text import clean
 
     result: TurnResult | None = None
@@ -121,7 +135,9 @@ def _answer(events: Iterator[object], quiet: bool) -> TurnResult:
     return result
 
 
-def _question(parts: list[str]) -> tuple[str, list[Attachment]]:
+def _question(parts: list[str]) -> "tuple[str, list[Attachment]]":
+    from memchat.chat import Attachment
+
     wanted = "-" in parts
     material = _read_stdin(wait=wanted)
     question = " ".join(part for part in parts if part != "-").strip()
