@@ -16,7 +16,7 @@ from prompt_toolkit.output import DummyOutput
 
 from memchat.app import App
 from memchat.chat import Mode
-from memchat.errors import EngineFailed, EngineUnreachable
+from memchat.errors import EngineFailed, EngineUnreachable, StoreBusy
 from memchat.records import Chunk
 from memchat.terminal.completion import Choices, CommandCompleter
 from memchat.terminal.history import MessageHistory
@@ -287,6 +287,29 @@ def test_a_chat_that_goes_on_says_so(keys: PipeInput, tmp_path: Path, capsys: py
     run_repl(app, app.open_chat(continue_=True))
     app.close()
     assert "Going on with conversation 1 “My [trip]”." in capsys.readouterr().out
+
+
+def test_a_file_that_cannot_be_counted_leaves_the_prompt_alone(keys: PipeInput, tmp_path: Path) -> None:
+    def fail() -> int:
+        raise StoreBusy("Another program holds the file.")
+
+    model = FakeChat()
+    app = make_app(tmp_path, model)
+    app.store.count_memories = fail
+    keys.send_text("hi\r" + CTRL_D)
+    assert run_repl(app, app.open_chat()) == 0
+    app.close()
+    assert said(model) == ["hi"]
+
+
+def test_a_lost_embedder_is_told_once(keys: PipeInput, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    app = make_app(tmp_path, FakeChat())
+    app.engines._embedder = None
+    app.engines.why_no_embedder = "The embedding model is not there."
+    with typing(keys, "¦¦" + CTRL_D):
+        run_repl(app, app.open_chat())
+    app.close()
+    assert capsys.readouterr().out.count("by their words only. The embedding model is not there.") == 1
 
 
 def test_a_chat_without_memory_says_why(keys: PipeInput, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -46,7 +46,10 @@ class Background:
         """Do the share of the main thread: the prompt's beginning comes from its connection."""
         if self._desk.card is not None and self._prefix is not None:
             prefix, self._prefix = self._prefix, None
-            self._messages = prefix()
+            try:
+                self._messages = prefix()
+            except MemchatError:
+                self._stop.set()  # the next turn meets the same fault, and tells it
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -80,9 +83,13 @@ class Background:
         told = self._app.settings.flag("terminal.notices")
         self._board.post(*(learnt_lines(learned) if told else ()))
 
+    def _load_embedder(self) -> None:
+        if self._app.embedder() is None and (why := self._app.engines.why_no_embedder):
+            self._board.post(f"Memories are found by their words only. {why}")
+
     def _warm_up(self, stop: Event) -> None:
         try:
-            self._app.embedder()
+            self._load_embedder()
             model = self._app.chat_model()
             self._desk.card = model.card()
             self._board.post()

@@ -1,7 +1,7 @@
 """The chat in the terminal: read a message, run a command or hold a turn, and never die of Ctrl-C."""
 
 import sys
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -54,6 +54,7 @@ class Repl:
         self._written = ""  # what the next prompt starts with
         self._instead = False  # the next message takes the place of the last exchange
         self._warm = (desk.chat, desk.card)  # which conversation and model the background serves
+        self._shown = Standing(desk.app.user)
         self._reader = self._make_reader()
         desk.ask = self._reader.ask
         desk.learn, desk.hush = self._background.wake, self._background.paused
@@ -180,7 +181,13 @@ class Repl:
             quiet(self._desk.remarks, sentence)
 
     def _standing(self) -> Standing:
+        """Return how things stand; while the file cannot be read, as they stood."""
         self._background.look()
+        with suppress(MemchatError):  # the next message meets it again, and tells it
+            self._shown = self._look()
+        return self._shown
+
+    def _look(self) -> Standing:
         chat, card = self._desk.chat, self._desk.card
         return Standing(
             user=self._desk.app.user,
