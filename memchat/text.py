@@ -60,5 +60,7 @@ def has_unspaced_script(text: str) -> bool:
 
 def estimate_tokens(text: str) -> int:
     """Estimate tokens from above: about 3.2 characters a token, one per character in scripts without spaces."""
+    if text.isascii():
+        return -(-len(text) * 10 // 32)
     dense = sum(1 for character in text if ord(character) > 0x2E7F or 0x0E00 <= ord(character) <= 0x10FF)
     return dense + -(-(len(text) - dense) * 10 // 32)

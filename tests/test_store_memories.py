@@ -120,6 +120,17 @@ def test_lists_are_by_state_kind_and_limit(store):
     assert [store.count_memories(state) for state in State] == [1, 1, 1]
 
 
+def test_a_list_may_hold_only_the_leading_ones_of_each_kind(store):
+    """Most important first, then shortest; a pinned memory does not take the place of another."""
+    long, short = tell(store, "I keep bees on the roof.", importance=5), tell(store, "I keep bees.", importance=5)
+    tell(store, "I like trams.", importance=4)
+    pinned, goal = tell(store, "I am tall.", pinned=True), tell(store, "Learn Thai", kind=Kind.GOAL)
+    assert ids(store.list_memories(each=1)) == [short.id, pinned.id, goal.id]
+    assert ids(store.list_memories(each=2)) == [long.id, short.id, pinned.id, goal.id]
+    tell(store.for_user("other"), "I win.", importance=10)
+    assert ids(store.list_memories(each=1, kind=Kind.FACT)) == [short.id, pinned.id]
+
+
 def test_as_of_lists_what_was_true_then(store):
     day = [NOW + timedelta(days=number) for number in range(4)]
     munich = tell(store, "I live in Munich", created_at=day[0])

@@ -18,6 +18,8 @@ from memchat.text import estimate_tokens, fold
 
 _CORE: Final = {Kind.IDENTITY: 1, Kind.CONSTRAINT: 2, Kind.RELATIONSHIP: 4}
 _FILLING: Final = frozenset({Kind.PREFERENCE, Kind.DECISION, Kind.GOAL, Kind.SKILL, Kind.FACT})
+_EACH: Final = 300  # memories of a kind that are looked at: the budget holds far fewer
+_TRIED: Final = 200  # memories that are too long for the room left, after which the profile is full
 _PINNED, _WISH, _REST = 0, 3, 5
 _REPLY_WISH: Final = re.compile(
     r"\b(?:answers?|repl(?:y|ies)|respon[ds]\w*|emojis?|explanations?|voice notes?|respuestas?|antwort\w*"
@@ -41,7 +43,7 @@ def build_profile(
     """
     if options.profile_tokens <= 0:
         return ()
-    memories = _newest_of_slot(store.list_memories(as_of=as_of))
+    memories = _newest_of_slot(store.list_memories(as_of=as_of, each=_EACH))
     ranked = sorted((memory for memory in memories if _may_stand(memory, now)), key=_rank)
     chosen = _fitting(ranked, options.profile_tokens, count)
     chosen.sort(key=lambda memory: (_tier(memory), memory.id))
@@ -84,12 +86,16 @@ def _newest_of_slot(memories: Iterable[Memory]) -> list[Memory]:
 
 
 def _fitting(ranked: Sequence[Memory], budget: int, count: Callable[[str], int]) -> list[Memory]:
-    chosen, left = [], budget
+    chosen, left, too_long = list[Memory](), budget, 0
     for memory in ranked:
         size = count(_line(_entry(memory)))
         if size <= left:
             chosen.append(memory)
             left -= size
+        else:
+            too_long += 1
+        if too_long >= _TRIED:  # among thousands one will fit the last few tokens, and is not worth the search
+            break
     return chosen
 
 

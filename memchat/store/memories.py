@@ -18,6 +18,9 @@ _SELECT: Final = """SELECT m.id, m.text, m.kind, m.importance, m.confidence, m.p
         AND EXISTS (SELECT 1 FROM keys WHERE memory = m.id AND generation IS NULL)
     FROM memories AS m LEFT JOIN sources AS s ON s.id = (SELECT min(id) FROM sources WHERE memory = m.id)"""
 # What was true at a moment; a rejected proposal is superseded without a time and was never true.
+_LEADING: Final = """m.id IN (SELECT id FROM (SELECT id, row_number() OVER (
+    PARTITION BY pinned, kind ORDER BY importance DESC, length(text), id) AS place FROM memories AS m WHERE {})
+    WHERE place <= ?)"""
 _AS_OF: Final = "m.created_at <= ? AND (m.state = 'current' OR m.superseded_at > ?)"
 
 
@@ -67,8 +70,12 @@ class Memories(Part):
         state: State | None = State.CURRENT,
         limit: int | None = None,
         as_of: datetime | None = None,
+        each: int | None = None,
     ) -> list[Memory]:
-        """Return memories, oldest id first; `state` None means all, `as_of` those true at that moment (any state)."""
+        """Return memories, oldest id first; `state` None means all, `as_of` those true at that moment (any state).
+
+        `each` is the most of a kind, pinned ones apart: the most important, and of those the shortest.
+        """
         conditions = ["m.user = ?"]
         bindings: list[str | int] = [self._user_id]
         if kind is not None:
@@ -80,7 +87,11 @@ class Memories(Part):
         elif state is not None:
             conditions.append("m.state = ?")
             bindings.append(state)
-        sql = f"{_SELECT} WHERE {' AND '.join(conditions)} ORDER BY m.id LIMIT ?"
+        where = " AND ".join(conditions)
+        if each is not None:
+            where = _LEADING.format(where)
+            bindings.append(each)
+        sql = f"{_SELECT} WHERE {where} ORDER BY m.id LIMIT ?"
         return [self._to_memory(row) for row in self._db.rows(sql, (*bindings, -1 if limit is None else limit))]
 
     def count_memories(self, state: State = State.CURRENT) -> int:

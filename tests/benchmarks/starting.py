@@ -133,7 +133,7 @@ def _until_prompt(lab: Lab, code: str, *arguments: str) -> Contestant:
 
 def _wait_for_prompt(master: int) -> None:
     seen, until = b"", perf_counter() + _PROMPT_SECONDS
-    while b"> " not in seen:
+    while b"m>" not in seen:  # both prompts are drawn with a style before them
         readable, _, _ = select.select([master], [], [], max(0.0, until - perf_counter()))
         if not readable:
             raise Skipped(f"no prompt within {_PROMPT_SECONDS:.0f} s")
