@@ -125,6 +125,7 @@ def test_a_list_may_hold_only_the_leading_ones_of_each_kind(store):
     long, short = tell(store, "I keep bees on the roof.", importance=5), tell(store, "I keep bees.", importance=5)
     tell(store, "I like trams.", importance=4)
     pinned, goal = tell(store, "I am tall.", pinned=True), tell(store, "Learn Thai", kind=Kind.GOAL)
+    ids = lambda memories: [memory.id for memory in memories]  # noqa: E731
     assert ids(store.list_memories(each=1)) == [short.id, pinned.id, goal.id]
     assert ids(store.list_memories(each=2)) == [long.id, short.id, pinned.id, goal.id]
     tell(store.for_user("other"), "I win.", importance=10)
