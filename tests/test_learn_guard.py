@@ -145,7 +145,7 @@ def test_cues_of_no_use_are_left_out() -> None:
 
 def test_every_example_of_the_prompts_is_made_of_known_words() -> None:
     for messages in (judge_messages(["I live here."], ()), cue_messages("I live here.")):
-        assert any(word in messages[0].content.lower() for word in EXAMPLE_WORDS)
+        assert any(word in message.content.lower() for message in messages for word in EXAMPLE_WORDS)
 
 
 def test_the_judging_prompt_rides_on_the_conversation() -> None:

@@ -77,12 +77,27 @@ def _of_others(a: Statement, b: Statement) -> Comparison | None:
         and not (a.people & _ONE_OF and a.changes)
     ):
         return Comparison(Relation.DIFFERENT, "other names")
+    if _is_of_another(a, b):
+        return Comparison(Relation.DIFFERENT, "it is about something else")
     if b.past and not a.past:
         return Comparison(Relation.DIFFERENT, "the older one is about the past")
     if a.past and not b.past:
         over = _share(a.words, b.words) >= 0.5 and a.names >= b.names
         return Comparison(Relation.UPDATE if over else Relation.DIFFERENT, "the newer one is about the past")
     return None
+
+
+def _is_of_another(a: Statement, b: Statement) -> bool:
+    """Tell whether the subjects differ: "Efua lives in …" and "I live in …", "the wedding …" and "the contract …"."""
+    if a.takes_back or a.head == b.head:
+        return False
+    unknown = a.head is not None and not _among(a.head, b.words | b.names)
+    unheard = b.head is not None and not _among(b.head, a.words | a.names)
+    return (unknown and unheard) or (unknown and a.named) or (unheard and b.named)
+
+
+def _among(head: str, words: frozenset[str]) -> bool:
+    return any(head == word or (len(head) > 3 and (word.startswith(head) or head.startswith(word))) for word in words)
 
 
 def _names_whom(a: Statement, b: Statement) -> bool:
@@ -104,7 +119,9 @@ def _turned(a: Statement, b: Statement) -> Comparison | None:
         return None
     if not (b.words or b.names) or not a.names >= b.names:
         return None
-    whole = b.words <= a.words or (a.words and a.words <= b.words)
+    whole = b.words <= a.words or (a.words <= b.words and _share(b.words, a.words) >= 0.5)
+    if a.likes != b.likes:
+        whole = a.words == b.words  # "I can't stand olives" says nothing of "I'm allergic to olives"
     if whole and a.numbers >= b.numbers:
         return Comparison(Relation.UPDATE, "yes and no of the same thing")
     if a.slots & b.slots & _SINGLE and a.words & b.words:
@@ -162,17 +179,24 @@ def _moved_on(a: Statement, b: Statement) -> Comparison | None:
     if a.negated and b.negated and not a.changes:
         return None
     slots = a.slots & b.slots
-    if (
-        a.changes
-        and (slots or a.names & b.names or a.words & b.words)
-        and not (slots == {"job"} and not a.words & b.words)
-    ):
-        near = bool(slots or a.names & b.names) or _share(b.words, a.words) >= 0.34 or _share(a.words, b.words) >= 0.34
-        return Comparison(Relation.UPDATE, "a change of the same thing", sure=near)
+    if a.changes and (slots & _SINGLE or _shares_topic(a, b)):
+        return Comparison(Relation.UPDATE, "a change of the same thing")
     if slots & _SINGLE or any(slot.startswith("favourite:") for slot in slots):
         same = _share(a.words, b.words) == 1 and a.names == b.names
         return Comparison(Relation.SAME if same else Relation.UPDATE, "another value of what one has one of")
     return None
+
+
+def _shares_topic(a: Statement, b: Statement) -> bool:
+    """Tell whether a third of the words of one are in the other, or a name that is not just the subject of both."""
+    shared = {
+        name for name in a.names & b.names - a.called - b.called if not _is_head(name, a) and not _is_head(name, b)
+    }
+    return bool(shared) or max(_share(a.words, b.words), _share(b.words, a.words)) >= 0.33
+
+
+def _is_head(name: str, statement: Statement) -> bool:
+    return statement.head is not None and name.startswith(statement.head)
 
 
 def _worded(a: Statement, b: Statement) -> Comparison:

@@ -11,6 +11,7 @@ from memchat.learn.acts import Clause, read_clauses
 from memchat.learn.dates import absolute_dates, looks_ahead
 from memchat.learn.explicit import explicit_request
 from memchat.learn.kinds import Judgement, judge_clause
+from memchat.learn.language import guess_language
 from memchat.learn.lexicon import said
 from memchat.learn.mask import mask
 from memchat.learn.rules import Rules
@@ -65,24 +66,27 @@ def read_message(text: str, today: date, options: ReadingOptions, *, explicit: b
     wish = explicit_request(redacted)
     dropped: Counter[str] = Counter()
     drafts: list[Draft] = []
+    asked: list[str] = []
     for clause in read_clauses(masked, explicit=explicit or wish is not None):
-        if clause.dropped is not None:
+        if wish is not None and _covers(wish, clause):
+            asked.append(clause.quote)
+        elif clause.dropped is not None:
             dropped[clause.dropped] += 1
-            continue
-        asked = wish is not None and _covers(wish, clause)
-        drafts += _draft(clause, today, options, explicit=asked, dropped=dropped)
+        else:
+            drafts += _draft(clause, today, options, explicit=explicit, dropped=dropped)
     if wish is not None and has_redaction(wish):
         dropped["secret"] += 1
-    elif wish is not None and not any(draft.explicit for draft in drafts):
-        drafts += draft_wish(wish, today, options, dropped)
+    elif wish is not None:
+        drafts += draft_wish(wish, today, options, dropped, quote=" ".join(asked))
     return Reading(_distinct(drafts, dropped), dict(dropped), masked)
 
 
-def draft_wish(wish: str, today: date, options: ReadingOptions, dropped: Counter[str]) -> list[Draft]:
+def draft_wish(
+    wish: str, today: date, options: ReadingOptions, dropped: Counter[str], *, quote: str = ""
+) -> list[Draft]:
     """Return the draft of something the user asked to have remembered, or nothing with the reason counted."""
-    clause = read_clauses(wish, explicit=True)
-    language = clause[0].language if clause else "en"
-    return _draft(Clause(wish, wish, language), today, options, explicit=True, dropped=dropped)
+    clause = Clause(quote or wish, wish, guess_language(wish))
+    return _draft(clause, today, options, explicit=True, dropped=dropped)
 
 
 def _covers(wish: str, clause: Clause) -> bool:

@@ -88,29 +88,28 @@ class _Tally:
 Extract = Callable[[Json], Sequence[tuple[str, str]]]  # a row to (text, kind) of what is stored from it
 
 
-def extract_with(model: ChatModel | None, embedder: Embedder | None = None) -> Extract:
-    """Return a function that learns a row in an empty store, with the clock at the row's day and zone."""
+@contextmanager
+def extract_with(model: ChatModel | None, embedder: Embedder | None = None) -> Iterator[Extract]:
+    """Give a function that learns a row as a user of its own, with the clock at the row's day and zone."""
+    with _empty_store() as store:
+        yield lambda row: _learn_row(store.for_user(str(row["id"])), row, model, embedder)
 
-    def extract(row: Json) -> list[tuple[str, str]]:
-        with _empty_store() as store:
-            at = datetime.combine(date.fromisoformat(str(row["today"])), _NOON, ZoneInfo(str(row["tz"])))
-            session = store.add_session(at.astimezone(UTC))
-            store.add_turn(
-                session.id,
-                user_text=str(row["user"]),
-                reply=str(row["assistant"]),
-                at=at.astimezone(UTC),
-                zone=str(row["tz"]),
-                model="",
-                learn=True,
-                recall=None,
-                explicit=bool(row.get("explicit")),
-            )
-            queued = store.list_queued(1, at.astimezone(UTC))[0]
-            learn_turn(store, model, embedder, queued, LearnOptions(), at.astimezone(UTC), Event())
-            return [(memory.text, memory.kind.value) for memory in store.list_memories()]
 
-    return extract
+def _learn_row(store: Store, row: Json, model: ChatModel | None, embedder: Embedder | None) -> list[tuple[str, str]]:
+    at = datetime.combine(date.fromisoformat(str(row["today"])), _NOON, ZoneInfo(str(row["tz"]))).astimezone(UTC)
+    store.add_turn(
+        store.add_session(at).id,
+        user_text=str(row["user"]),
+        reply=str(row["assistant"]),
+        at=at,
+        zone=str(row["tz"]),
+        model="",
+        learn=True,
+        recall=None,
+        explicit=bool(row.get("explicit")),
+    )
+    learn_turn(store, model, embedder, store.list_queued(1, at)[0], LearnOptions(), at, Event())
+    return [(memory.text, memory.kind.value) for memory in store.list_memories()]
 
 
 def score_extraction(
@@ -206,18 +205,19 @@ def score_conflicts(
     every: Counter[str] = Counter()
     dropped = kept = 0
     wrong = []
-    for number, row in enumerate(rows):
-        progress(number, len(rows))
-        current, others = _settle(row, model, embedder, beside)
-        relation = str(row["relation"])
-        every[relation] += 1
-        if _is_right(relation, current):
-            right[relation] += 1
-        else:
-            wrong.append(f"{row['id']} {relation}: {row['old']} / {row['new']} -> {sorted(current)}")
-        dropped += not current or (relation == "different" and len(current) < 2)
-        dropped += others
-        kept += relation in ("update", "contradiction_retracted") and "old" in current
+    with _empty_store() as store:
+        for number, row in enumerate(rows):
+            progress(number, len(rows))
+            current, others = _settle(store.for_user(str(row["id"])), row, model, embedder, beside)
+            relation = str(row["relation"])
+            every[relation] += 1
+            if _is_right(relation, current):
+                right[relation] += 1
+            else:
+                wrong.append(f"{row['id']} {relation}: {row['old']} / {row['new']} -> {sorted(current)}")
+            dropped += not current or (relation == "different" and len(current) < 2)
+            dropped += others
+            kept += relation in ("update", "contradiction_retracted") and "old" in current
     return ConflictScore(
         right=_ratio(sum(right.values()), sum(every.values())),
         pairs=sum(every.values()),
@@ -237,28 +237,27 @@ def _is_right(relation: str, current: set[str]) -> bool:
 
 
 def _settle(
-    row: Json, model: ChatModel | None, embedder: Embedder | None, beside: Sequence[str]
+    store: Store, row: Json, model: ChatModel | None, embedder: Embedder | None, beside: Sequence[str]
 ) -> tuple[set[str], int]:
     """Return which of a pair are current afterwards, and how many of the texts beside it are not any more."""
-    with _empty_store() as store:
-        for text in beside:
-            store.add_memory(NewMemory(text, created_at=_FIRST), cause=Cause.USER, now=_FIRST)
-        session = store.add_session(_FIRST)
-        ids: dict[str, int | None] = {}
-        for name, at in (("old", _FIRST), ("new", _SECOND)):
-            turn = store.add_turn(
-                session.id, user_text=str(row[name]), reply="", at=at, zone="UTC", model="", learn=False, recall=None
-            )
-            draft = _draft(str(row[name]), at)
-            step = plan(store, draft, at, embedder, chooser(model, Event()) if model is not None else None)
-            writer = Writer(store, turn, at)
-            with store.transaction():
-                writer.write(step)
-            added = writer.learned({}).added
-            ids[name] = added[0].id if added else None
-        current = {memory.id for memory in store.list_memories(state=State.CURRENT)}
-        pair = {name for name, id in ids.items() if id in current}
-        return pair, len(beside) - len(current - {id for id in ids.values() if id is not None})
+    for text in beside:
+        store.add_memory(NewMemory(text, created_at=_FIRST), cause=Cause.USER, now=_FIRST)
+    choose = chooser(model, Event()) if model is not None else None
+    session = store.add_session(_FIRST)
+    ids: dict[str, int | None] = {}
+    for name, at in (("old", _FIRST), ("new", _SECOND)):
+        turn = store.add_turn(
+            session.id, user_text=str(row[name]), reply="", at=at, zone="UTC", model="", learn=False, recall=None
+        )
+        writer = Writer(store, turn, at)
+        step = plan(store, _draft(str(row[name]), at), at, embedder, choose)
+        with store.transaction():
+            writer.write(step)
+        added = writer.learned({}).added
+        ids[name] = added[0].id if added else None
+    current = {memory.id for memory in store.list_memories(state=State.CURRENT)}
+    pair = {name for name, id in ids.items() if id in current}
+    return pair, len(beside) - len(current - {id for id in ids.values() if id is not None})
 
 
 def _draft(text: str, at: datetime) -> Draft:

@@ -40,7 +40,7 @@ def likely_languages(text: str) -> list[str]:
             return ["fa" if code == "ar" and _PERSIAN.search(text) else code]
     found = Counter(word for typed in _WORDS.findall(skeleton(text)) for word in _parts(typed))
     lowered = text.lower()
-    scores = {code: _score(code, found) + _marks(code, lowered) for code in word_table("languages")}
+    scores = {code: _score(code, found) + _marks(code, lowered) for code in _latin()}
     best = max(scores.values())
     likely = sorted(
         (code for code in scores if scores[code] >= 0.6 * best), key=lambda code: (-scores[code], code != "en")
@@ -64,6 +64,10 @@ def _marks(code: str, lowered: str) -> float:
     return 0.7 * min(3, sum(1 for letter in lowered if letter in letters))
 
 
+def _latin() -> list[str]:
+    return [code for code in word_table("languages") if len(code) == 2]
+
+
 @cache
 def _vocabulary(code: str) -> frozenset[str]:
     common = word_table("languages")[code]["words"].split()
@@ -79,5 +83,5 @@ def _vocabulary(code: str) -> frozenset[str]:
 
 @cache
 def _shares() -> dict[str, float]:
-    counts = Counter(word for code in word_table("languages") for word in _vocabulary(code))
+    counts = Counter(word for code in _latin() for word in _vocabulary(code))
     return {word: 1 / count for word, count in counts.items()}

@@ -24,6 +24,8 @@ class Statement:
     names: frozenset[str]
     people: frozenset[str]  # concepts: "sister", "son"
     called: frozenset[str]  # names given to those people: "Lena" in "my sister Lena"
+    head: str | None  # stem of what the sentence is about when it is not the user: "wedding", "lena"
+    named: bool  # the head is a name
     slots: frozenset[str]  # "home", "age", "favourite:color"
     negated: bool
     likes: bool
@@ -40,6 +42,7 @@ def take_apart(text: str, language: str | None = None) -> Statement:
     bare = _NOTED.sub(" ", text)
     times, rest = _take_times(fold(bare), language)
     numbers, rest = _take_numbers(rest, language)
+    head = _head(bare, language)
     return Statement(
         text=text,
         language=language,
@@ -49,6 +52,8 @@ def take_apart(text: str, language: str | None = None) -> Statement:
         names=frozenset(_names(bare, language)),
         people=frozenset(_people(bare, language)),
         called=frozenset(_called(bare, language)),
+        head=head.lower() if head is not None else None,
+        named=head is not None and head[0].isupper(),
         slots=frozenset(_slots(bare, language)),
         negated=said("speech.negation", bare, language) is not None,
         likes=said("speech.like", bare, language) is not None,
@@ -150,64 +155,12 @@ def stop_words(language: str) -> frozenset[str]:
     common = word_table("languages").get(language, {}).get("words", "").split()
     own = word_table("speech")["first_person"].get(language, "")
     words = {skeleton(part) for phrase in (*common, *own.split("|")) for part in re.findall(r"[^\W\d_]+", phrase)}
-    return frozenset(words | _FILLERS)
+    return frozenset(words | _fillers())
 
 
-_FILLERS: Final = frozenset(
-    [
-        "user",
-        "users",
-        "s",
-        "t",
-        "re",
-        "ve",
-        "ll",
-        "d",
-        "m",
-        "also",
-        "still",
-        "just",
-        "really",
-        "very",
-        "quite",
-        "been",
-        "being",
-        "into",
-        "out",
-        "up",
-        "there",
-        "here",
-        "which",
-        "who",
-        "this",
-        "its",
-        "than",
-        "then",
-        "too",
-        "only",
-        "some",
-        "any",
-        "all",
-        "one",
-        "other",
-        "another",
-        "get",
-        "gets",
-        "got",
-        "goes",
-        "go",
-        "does",
-        "did",
-        "nutzer",
-        "usuario",
-        "utilisateur",
-        "utilisatrice",
-        "utente",
-        "gebruiker",
-        "benutzer",
-        "пользователь",
-    ]
-)
+@cache
+def _fillers() -> frozenset[str]:
+    return frozenset(skeleton(word) for word in word_table("languages")["fillers"]["words"].split())
 
 
 def stem(word: str, language: str) -> str:
@@ -227,6 +180,29 @@ def stem(word: str, language: str) -> str:
 # -- names, people, slots
 
 _CAPITAL: Final = re.compile(r"(?<![\w'’-])([A-ZÀ-ÞĀ-ŽА-ЯЁΑ-Ω][\w'’+-]*)")
+
+
+def _head(text: str, language: str) -> str | None:
+    """Return the stem of what a sentence is about, with a capital when it is a name; None when that is the user."""
+    openers = ("speech.subject", "speech.polite", "speech.standing", "speech.request_start")
+    text = text.strip()
+    if has_unspaced_script(text) or any(phrases_of(name, language).begins(text) for name in openers):
+        return None
+    if re.search(r",\s*(?:the user|i|we|ich|je)\b", skeleton(text)):
+        return None  # "Given the choice, I …"
+    words = re.findall(r"[^\W\d_][\w'’+-]*", text)[:4]
+    article = bool(words) and phrases_of("speech.article", language).begins(words[0]) is not None
+    for word in words[1:] if article else words[:1]:
+        plain = skeleton(word).removesuffix("'s")
+        if plain in _fillers() or plain in stop_words(language):
+            return None
+        found = stem(plain, language)
+        # Where the verb alone tells the person, a first word with a capital may be that verb.
+        return found if article else found.capitalize() if word[0].isupper() and language in _WITH_SUBJECT else None
+    return None
+
+
+_WITH_SUBJECT: Final = frozenset(("en", "de", "fr", "nl", "sv", "da", "ru", "uk"))
 
 
 def _names(text: str, language: str) -> set[str]:
@@ -275,8 +251,20 @@ def _roles(text: str, language: str) -> Iterator[tuple[str, int]]:
     for concept, words in _relatives():
         for found in words.find_all(text):
             # The table holds all languages ("man", "kind", "far"): only words of this text's language count.
-            if said("people.relation", found[0], language) is not None:
+            if said("people.relation", found[0], language) is None:
+                continue
+            if not _is_company(text[: found.start()]):
                 yield concept, found.end()
+
+
+def _is_company(before: str) -> bool:
+    """Tell whether somebody only comes along: "with the children"."""
+    return (
+        re.search(
+            r"\b(?:with|mit|avec|con|com|met|med|tillsammans med|z|ze|со?|з)\s+(?:\w+\s+){0,2}$", skeleton(before)
+        )
+        is not None
+    )
 
 
 _CALLED: Final = re.compile(

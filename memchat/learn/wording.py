@@ -10,14 +10,17 @@ KINDS: Final = tuple(kind.value for kind in Kind)
 EXAMPLE_WORDS: Final = ("zelbin", "qorvane", "drufto", "plonteg")
 
 _JUDGE: Final = (
-    "A person chats with an assistant. From the numbered sentences, pick those worth remembering for months because "
-    "they tell something lasting about the person: who they are, home, family, friends, pets, work, belongings, "
-    "tastes, habits, limits, skills, goals, decisions, dated plans. Leave out what belongs to the question, problem, "
-    "text or code they deal with now, remarks on the talk, wishes for this answer, moods and doings of the moment. "
-    f"Give each its kind ({', '.join(KINDS)}) and its importance from 1 to 10. Reply with JSON only. Nothing lasting: "
-    '{"memories":[]}.\n'
-    "Example: 1. My zelbin Qorvane sleeps in the barn. 2. The second drufto still fails.\n"
-    '{"memories":[{"line":1,"kind":"fact","importance":5}]}'
+    "Pick from the numbered sentences those that tell something lasting about the person who says them: who they are, "
+    "home, family, friends, pets, work, belongings, tastes, habits, limits, skills, goals, decisions, dated plans. "
+    "Do not pick problems, questions, files, code, errors, sums, remarks on the talk, wishes for the answer, doings of "
+    f"the moment. Give each one you pick its kind ({', '.join(KINDS)}) and its importance from 1 to 10. Reply in JSON."
+)
+_PICKED: Final = '{"memories":[{"line":1,"kind":"fact","importance":5}]}'
+_NONE_PICKED: Final = '{"memories":[]}'
+# Turns teach a small model more than sentences about them: one that picks, one that picks nothing.
+_EXAMPLES: Final = (
+    ("1. My zelbin Qorvane sleeps in the barn.\n2. The second drufto still fails.", _PICKED),
+    ("1. I need a drufto for tonight.", _NONE_PICKED),
 )
 _JUDGE_SHORT: Final = (
     "Which of these sentences tell something lasting about the person who says them? Reply with JSON only, like "
@@ -48,8 +51,19 @@ def judge_messages(lines: Sequence[str], context: Sequence[Message], *, short: b
     task = _JUDGE_SHORT if short else _JUDGE
     numbered = "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
     if context:
-        return [*context, Message(Role.USER, f"[Not from the person: a task of the program.]\n{task}\n\n{numbered}")]
-    return [Message(Role.SYSTEM, task), Message(Role.USER, numbered)]
+        shown = "" if short else "\n\n".join(f"Example:\n{asked}\n{reply}" for asked, reply in _EXAMPLES)
+        parts = ["[Not from the person: a task of the program.]", task, shown, numbered]
+        return [*context, Message(Role.USER, "\n\n".join(part for part in parts if part))]
+    examples = [] if short else [_turn(asked, reply) for asked, reply in _EXAMPLES]
+    return [
+        Message(Role.SYSTEM, task),
+        *(message for turn in examples for message in turn),
+        Message(Role.USER, numbered),
+    ]
+
+
+def _turn(asked: str, reply: str) -> tuple[Message, Message]:
+    return Message(Role.USER, asked), Message(Role.ASSISTANT, reply)
 
 
 _ACCEPT: Final = (
