@@ -1,7 +1,16 @@
 """Where things lie on this machine, by the habits of the platform."""
 
+import os.path
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+from memchat.errors import UsageError
+
+DEFAULT_USER: Final = "default"
+_PLAIN: Final = "abcdefghijklmnopqrstuvwxyz0123456789_-"
+_LONGEST_NAME: Final = 100
+_LONGEST: Final = 1 << 30  # bytes; a device such as /dev/zero has no end
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,16 +24,61 @@ class Paths:
     log: Path
 
 
-def locate(db: str | None = None, config: str | None = None) -> Paths:
-    """Return the paths in force; options win over the platform's folders."""
+def locate(db: str | None = None, config: str | None = None, user: str = DEFAULT_USER) -> Paths:
+    """Return the paths in force; options win over the platform's folders. Each user has an input history."""
     import platformdirs  # late: a third of the time of `memchat --help`
 
     data = Path(platformdirs.user_data_dir("memchat", appauthor=False))
     settings = Path(platformdirs.user_config_dir("memchat", appauthor=False)) / "config.toml"
     return Paths(
-        config=Path(config).expanduser() if config else settings,
-        db=Path(db).expanduser() if db else data / "memory.db",
+        config=_expanded(config) if config else settings,
+        db=_expanded(db) if db else data / "memory.db",
         models=data / "models",
-        history=data / "history",
+        history=data / _history_name(user),
         log=data / "memchat.log",
     )
+
+
+def list_histories(paths: Paths) -> list[Path]:
+    """Return the input histories of all users that are there."""
+    folder = paths.history.parent
+    return [file for file in (folder / "history", *sorted(folder.glob("history-*"))) if file.is_file()]
+
+
+def _history_name(user: str) -> str:
+    """Return a file name of its own for each user, also where names differ only in case or in odd characters."""
+    if user == DEFAULT_USER:
+        return "history"
+    safe = "".join(c if c in _PLAIN else "".join(f"%{byte:02x}" for byte in c.encode()) for c in user)
+    if len(safe) > _LONGEST_NAME:
+        import hashlib  # late: it loads OpenSSL
+
+        safe = f"{safe[:20]}-{hashlib.sha256(user.encode()).hexdigest()[:32]}"
+    return f"history-{safe}"
+
+
+def typed_path(typed: str | Path) -> Path:
+    """Return a path that somebody typed, with `~` as in a shell; raises UsageError when no file can have that name."""
+    path = _expanded(typed)
+    if "\0" in str(path):
+        raise UsageError("A file name cannot hold a NUL character.")
+    if str(path).startswith("~") and path.parts[0] != "~":
+        raise UsageError(f"There is no user {path.parts[0].removeprefix('~')} whose folder {path} could lie in.")
+    return path
+
+
+def read_outside(path: Path) -> bytes:
+    """Return the content of a file or pipe that somebody named; raises UsageError when it is none, or far too long."""
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(_LONGEST + 1)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {(error.strerror or 'unknown reason').lower()}.") from None
+    if len(content) > _LONGEST:
+        raise UsageError(f"{path} is longer than {_LONGEST >> 20} MB; split it.")
+    return content
+
+
+def _expanded(typed: str | Path) -> Path:
+    """Return a path with `~` filled in where it can be; unlike `Path.expanduser` it never raises."""
+    return Path(os.path.expanduser(typed))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 from memchat.app.engines import Engines
 from memchat.engine import ChatModel, Embedder
 from memchat.errors import NotFound, StoreError
-from memchat.paths import Paths, locate
+from memchat.paths import DEFAULT_USER, Paths, locate
 from memchat.records import EmbedderCard, Sampling, Session
 from memchat.settings import Settings, Value, load_settings
 from memchat.store import Store
@@ -41,7 +41,7 @@ class App:
         """Read the settings and say where things lie; raises ConfigError."""
         path = locate(config=config).config if use_file else None
         settings = load_settings(path).with_values(overrides, "option")
-        return cls(settings, locate(settings.text("db"), config))
+        return cls(settings, locate(settings.text("db"), config, settings.text("user") or DEFAULT_USER))
 
     @property
     def has_store(self) -> bool:
@@ -51,7 +51,7 @@ class App:
     @property
     def user(self) -> str:
         """Whose memories this run reads and writes."""
-        return self.settings.text("user") or "default"
+        return self.settings.text("user") or DEFAULT_USER
 
     @property
     def store(self) -> Store:

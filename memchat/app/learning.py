@@ -15,6 +15,7 @@ from memchat.errors import Cancelled, EngineError, EngineUnreachable, ModelMissi
 from memchat.learn import Learned, LearnOptions, learn_turn
 from memchat.learn.chores import write_missing_cues
 from memchat.learn.worker import LOCK_SUFFIX
+from memchat.paths import typed_path
 from memchat.records import Memory
 from memchat.store import Store
 
@@ -65,7 +66,7 @@ def dry(app: App, file: Path | None, stop: Event, progress: Progress, *, skip_ba
             if file is not None:
                 for queued in store.list_queued(1 << 30, app.clock()):
                     store.finish_queued(queued.id)  # only the transcript is asked about
-                transcript = read_transcript(file.expanduser(), skip_bad=skip_bad)
+                transcript = read_transcript(typed_path(file), skip_bad=skip_bad)
                 queue_transcript(store, transcript, now=app.clock(), zone=app.clock().astimezone().strftime("%z"))
             _learn_all(app, store, outcome, stop, progress)
     return outcome

@@ -1,14 +1,13 @@
 """`import`, `export`, `backup`, `reindex`: the memories as files, and their index."""
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from memchat.cli.invocation import Invocation, JsonFlag, print_json, print_line, tell
 from memchat.cli.progress import progress_bar
-from memchat.errors import UsageError
+from memchat.paths import read_outside, typed_path
 
 
 def register(program: typer.Typer) -> None:
@@ -65,16 +64,13 @@ def import_(
 def _read_lines(file: str) -> list[bytes]:
     if file == "-":
         return sys.stdin.buffer.read().splitlines() if sys.stdin is not None else []
-    try:
-        return Path(file).expanduser().read_bytes().splitlines()
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {(error.strerror or 'unknown').lower()}.") from None
+    return read_outside(typed_path(file)).splitlines()
 
 
 def _embed(run: Invocation) -> int:
     """Embed what an import left pending; return how many keys, 0 where no embedder is at hand."""
     from memchat.curate.reindex import reindex as steps
-    from memchat.errors import EngineError
+    from memchat.errors import EngineError, PrivacyRefusal
 
     embedder = run.app.embedder()
     if embedder is None:
@@ -86,7 +82,7 @@ def _embed(run: Invocation) -> int:
             for step in steps(run.store, embedder):
                 done = step.done
                 bar.update(step.done, step.total)
-    except EngineError as error:
+    except (EngineError, PrivacyRefusal) as error:
         tell(f"Found by keywords until embedded: {error.sentence}")
     return done
 
@@ -107,7 +103,7 @@ def export(
         for line in export_lines(run.store):
             sys.stdout.write(line)
         return
-    count = write_export(run.store, Path(file).expanduser())
+    count = write_export(run.store, typed_path(file))
     if json_:
         print_json({"exported": count, "path": file})
     else:
@@ -127,7 +123,7 @@ def backup(
     from memchat.wire import record_json
 
     run: Invocation = context.obj
-    made = copy(run.store, Path(file).expanduser())
+    made = copy(run.store, typed_path(file))
     if json_:
         print_json(record_json(made) | {"ids": [memory.id for memory in run.store.list_memories(state=None)]})
     else:

@@ -10,6 +10,7 @@ import typer
 from memchat.cli.invocation import Invocation, JsonFlag, print_json, print_line, tell
 from memchat.cli.progress import progress_bar
 from memchat.errors import NotFound, UsageError
+from memchat.paths import typed_path
 
 if TYPE_CHECKING:
     from memchat.app.learning import Outcome
@@ -64,9 +65,10 @@ def _queue(run: Invocation, file: Path, skip_bad: bool) -> dict[str, object]:
     from memchat.curate.transcript_queue import queue_transcript
     from memchat.curate.transcripts import read_transcript
 
-    transcript = read_transcript(file.expanduser(), skip_bad=skip_bad)
+    path = typed_path(file)
+    transcript = read_transcript(path, skip_bad=skip_bad)
     now = run.app.clock()
-    written = datetime.fromtimestamp(file.expanduser().stat().st_mtime, UTC)
+    written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     queued = queue_transcript(run.store, transcript, now=now, zone=now.astimezone().strftime("%z"), undated=written)
     tell(f"{queued.queued} exchanges to learn from; {queued.known} were known, {queued.forgotten} held back.")
     return {"queued": queued.queued, "known": queued.known, "held_back": queued.forgotten}

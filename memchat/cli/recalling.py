@@ -8,6 +8,7 @@ import typer
 
 from memchat.cli.invocation import Invocation, JsonFlag, on_terminal, parse_moment, print_json, print_line, tell
 from memchat.errors import NotFound, UsageError
+from memchat.paths import typed_path
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -195,7 +196,7 @@ def evaluate(
         _draft(run, file)
         return
     ks = _cut_offs(sizes)
-    first, second = _measure(run, file.expanduser(), ks, parse_moment(as_of, "--as-of", end_of_day=True), versus)
+    first, second = _measure(run, typed_path(file), ks, parse_moment(as_of, "--as-of", end_of_day=True), versus)
     if json_:
         from memchat.wire import record_json
 

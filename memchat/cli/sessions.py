@@ -1,13 +1,13 @@
 """`sessions` and what can be done with them."""
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from memchat.cli.invocation import Invocation, JsonFlag, confirm, on_terminal, print_json, print_line, tell
 from memchat.errors import Cancelled, NotFound, UsageError
+from memchat.paths import typed_path
 
 
 def register(program: typer.Typer) -> None:
@@ -96,7 +96,7 @@ def export(
     if file == "-":
         sys.stdout.write(session_markdown(run.store, id))
         return
-    turns = write_session(run.store, id, Path(file).expanduser())
+    turns = write_session(run.store, id, typed_path(file))
     print_line(f"Wrote {turns} turns to {file}.")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from memchat.errors import MemchatError
-from memchat.paths import Paths
+from memchat.paths import Paths, list_histories
 from memchat.recall.embed import same_space
 from memchat.records import EmbedderCard
 from memchat.store import Store
@@ -238,8 +238,9 @@ def _private_places(paths: Paths, *, with_db: bool) -> Iterable[tuple[Path, int]
     """Yield what only the owner may read, with the mode it should have; a store that opens checks its own files."""
     if os.name != "posix":
         return
-    for file in (*([paths.db] if with_db else []), paths.history, paths.log, paths.config):
-        yield file, 0o600
+    for file in (*([paths.db] if with_db else []), *list_histories(paths), paths.log, paths.config):
+        if file.is_file():  # a device, such as /dev/null for no config at all, is everybody's
+            yield file, 0o600
     if paths.db.parent.name == "memchat":
         yield paths.db.parent, 0o700
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memchat.curate.doctor import Check, EngineState, Report
-from memchat.paths import Paths
+from memchat.paths import Paths, list_histories
 from memchat.settings import Settings
 from memchat.store import Store
 
@@ -38,7 +38,8 @@ def _own_files(store: Store | None, paths: Paths, settings: Settings) -> Iterato
     for copy in copies:
         yield _file("automatic backup", copy, "made before a migration, erased by forget")
     kept = "what you type in the chat" if settings.flag("terminal.history") else "switched off, nothing is added"
-    yield _file("input history", paths.history, f"{kept}; forget takes out what quotes the forgotten")
+    for history in {paths.history: None} | dict.fromkeys(list_histories(paths)):
+        yield _file("input history", history, f"{kept}; forget takes out what quotes the forgotten")
     level = settings.text("log.level")
     yield _file("log", paths.log, "switched off" if level == "off" else f"level {level}, never the text of messages")
     yield _file("config", paths.config, "your own instructions and never-learn words, if you set any")
@@ -51,7 +52,7 @@ def _file(name: str, place: Path, holds: str, *, private: bool = True) -> Check:
     except OSError:
         return Check(name, True, f"{place}: not there ({holds})")
     mode = stat.S_IMODE(state.st_mode)
-    if private and os.name == "posix" and mode & 0o077:
+    if private and os.name == "posix" and mode & 0o077 and place.is_file():
         return Check(name, False, f"{place}: others may read it (mode {mode:o}); {holds}", f"chmod 600 {place}")
     size = f"{state.st_size} bytes, " if place.is_file() else ""
     return Check(name, True, f"{place}: {size}{'only you can read it; ' if private else ''}{holds}")

@@ -1,7 +1,9 @@
 """Conversations held elsewhere, read as turns to learn from: plain JSON Lines, ChatGPT's and Claude's exports."""
 
 import hashlib
+import lzma
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from memchat.curate.import_lines import BadLine, name_faults
 from memchat.errors import UsageError
+from memchat.paths import read_outside
 from memchat.text import clean
 
 if TYPE_CHECKING:
@@ -57,12 +60,9 @@ def parse_transcript(content: bytes, name: str, *, skip_bad: bool = False) -> Tr
 
 
 def _read(path: Path) -> bytes:
-    try:
-        if zipfile.is_zipfile(path):
-            return _read_zip(path)
-        return path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {(error.strerror or 'unknown reason').lower()}.") from None
+    if path.is_file() and zipfile.is_zipfile(path):  # a pipe can be read only once
+        return _read_zip(path)
+    return read_outside(path)
 
 
 def _read_zip(path: Path) -> bytes:
@@ -72,7 +72,9 @@ def _read_zip(path: Path) -> bytes:
             if not members or members[0].file_size > _BIGGEST_BYTES:
                 raise UsageError(f"{path} holds no {_MEMBER} of a size that can be read.")
             return archive.read(members[0])
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {(error.strerror or 'unknown reason').lower()}.") from None
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, NotImplementedError, RuntimeError, EOFError) as error:
         raise UsageError(f"{path} cannot be unpacked: {error}.") from None
 
 

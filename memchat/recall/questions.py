@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memchat.errors import UsageError
+from memchat.paths import read_outside
 from memchat.store import Store
 from memchat.text import clean
 
@@ -51,9 +52,7 @@ def _labels(store: Store) -> dict[str, int]:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
+        return read_outside(path).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise UsageError(f"{path} is not UTF-8.") from None
 

@@ -20,8 +20,10 @@ HEADER_SIZE: Final = 100
 def resolve(path: Path) -> Path:
     """Return the absolute path behind `~` and symbolic links."""
     try:
-        return path.expanduser().resolve()
-    except (OSError, RuntimeError) as error:
+        found = path.expanduser().resolve()
+        str(found).encode()  # SQLite names files in UTF-8
+        return found
+    except (OSError, RuntimeError, ValueError) as error:
         raise StoreUnusable(f"The path {path} cannot be followed ({error}); name another file with --db.") from error
 
 

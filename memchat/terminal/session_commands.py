@@ -1,12 +1,12 @@
 """Slash commands for conversations: list, start, go on, name, copy, write out, and the mode of this one."""
 
 from dataclasses import replace
-from pathlib import Path
 
 from memchat.chat import Mode
 from memchat.curate.forget import select_sessions
 from memchat.curate.sessions import fork_session, rename_session, write_session
 from memchat.errors import UsageError
+from memchat.paths import typed_path
 from memchat.records import Session
 from memchat.terminal.desk import Desk, Outcome, read_id
 from memchat.terminal.memory_text import print_sessions
@@ -63,7 +63,7 @@ def export(desk: Desk, rest: str) -> Outcome:
     """Write this conversation to a file."""
     if not rest:
         raise UsageError("Name a file: /export trip.md")
-    path = Path(rest).expanduser()
+    path = typed_path(rest)
     if path.exists():
         raise UsageError(f"{path} is there already; name another file.")
     turns = write_session(desk.store, _session(desk).id, path)

@@ -8,6 +8,7 @@ from typing import Final
 
 from memchat.chat import Attachment
 from memchat.errors import UsageError
+from memchat.paths import typed_path
 from memchat.records import Sampling
 from memchat.settings import find_setting, parse_value
 from memchat.terminal.desk import Desk, Outcome, Say, Write
@@ -46,7 +47,7 @@ def attach(desk: Desk, rest: str) -> Outcome:
     """Send a text file with the next message; it is never learnt from."""
     if not rest:
         raise UsageError("Name a file: /attach notes.txt")
-    path = Path(rest.strip("\"'")).expanduser()
+    path = typed_path(rest.strip("\"'"))
     content = _read_text(path)
     desk.attached += (Attachment(path.name, content),)
     quiet(desk.remarks, f"{path.name} goes with the next message ({counted(len(content), 'character')}).")
