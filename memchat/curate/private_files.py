@@ -4,11 +4,13 @@ import contextlib
 import errno
 import glob
 import os
+import stat
 import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from memchat.errors import MemchatError, StoreFull
+from memchat.errors import MemchatError, StoreFull, UsageError
+from memchat.store import Store
 
 PRIVATE_FILE = 0o600
 _ABANDONED_SECONDS = 3600
@@ -17,9 +19,12 @@ _ABANDONED_SECONDS = 3600
 def write_private(path: Path, pieces: Iterable[str], *, wipe_old: bool = False) -> None:
     """Replace `path` by the joined `pieces` (UTF-8, mode 0600), atomically; a link stays, its target changes.
 
-    With `wipe_old` the bytes of the old file are overwritten before it goes. Raises StoreFull when the disk is
-    full, else MemchatError; the old file is then as it was.
+    A pipe or a device is written to and stays what it is. With `wipe_old` the bytes of the old file are overwritten
+    before it goes. Raises StoreFull when the disk is full, else MemchatError; the old file is then as it was.
     """
+    if is_special(path):
+        _write_through(path, pieces)
+        return
     target = Path(os.path.realpath(path))
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
@@ -32,6 +37,31 @@ def write_private(path: Path, pieces: Iterable[str], *, wipe_old: bool = False) 
     finally:
         with contextlib.suppress(OSError):
             draft.unlink()
+
+
+def refuse_target(store: Store, path: Path) -> None:
+    """Raise UsageError when an export to `path` would go nowhere or over the memory file and what lies beside it."""
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; name a file to export to.")
+    target = Path(os.path.realpath(path))
+    if target.parent == store.path.parent and target.name.startswith(store.path.name):
+        raise UsageError(f"{path} is the memory file itself or lies by its name; name another file to export to.")
+
+
+def is_special(path: Path) -> bool:
+    """Tell whether something stands there that is no ordinary file: a pipe, a device, a folder."""
+    try:
+        return not stat.S_ISREG(path.stat().st_mode)
+    except OSError:
+        return False
+
+
+def _write_through(path: Path, pieces: Iterable[str]) -> None:
+    try:
+        with open(os.open(path, os.O_WRONLY), "w", encoding="utf-8", errors="surrogateescape", newline="\n") as stream:
+            stream.writelines(pieces)
+    except OSError as error:
+        raise _refusal(path, error) from None
 
 
 def _write_new(draft: Path, target: Path, pieces: Iterable[str]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from memchat.curate.private_files import write_private
+from memchat.curate.private_files import refuse_target, write_private
 from memchat.errors import UsageError
 from memchat.records import Memory, Session, Turn
 from memchat.store import Store
@@ -52,7 +52,6 @@ def _turn_markdown(turn: Turn) -> list[str]:
 
 def write_session(store: Store, id: int, path: Path) -> int:
     """Write a conversation as Markdown to `path`, readable by the owner only; return the number of turns."""
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder; name a file to export to.")
+    refuse_target(store, path)
     write_private(path, [session_markdown(store, id)])
     return len(store.list_turns(id))

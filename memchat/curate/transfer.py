@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from memchat.curate.import_lines import BadLine, ImportLine, find_successor, name_faults, name_lines, parse_lines
-from memchat.curate.private_files import write_private
+from memchat.curate.private_files import refuse_target, write_private
 from memchat.errors import UsageError
 from memchat.learn.secrets import redact_secrets
 from memchat.records import Cause, NewMemory, State
@@ -38,10 +38,7 @@ def export_lines(store: Store) -> Iterator[str]:
 
 def write_export(store: Store, path: Path) -> int:
     """Write all memories to `path`, readable by the owner only; return how many. Raises UsageError for a folder."""
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder; name a file to export to.")
-    if path.exists() and path.samefile(store.path):
-        raise UsageError(f"{path} is the memory file itself; name another file to export to.")
+    refuse_target(store, path)
     lines = list(export_lines(store))
     write_private(path, lines)
     return len(lines)
