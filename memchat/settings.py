@@ -4,12 +4,14 @@ import difflib
 import os
 import re
 import tomllib
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from memchat.errors import ConfigError
+from memchat.text import clean
 
 Value = str | int | float | bool | tuple[str, ...] | None
 
@@ -245,6 +247,8 @@ def parse_value(setting: Setting, raw: object) -> Value:
         return _parse_number(setting, raw)
     if not isinstance(raw, str):
         raise ConfigError(f"{setting.key} must be a text in quotes.")
+    if clean(raw) != unicodedata.normalize("NFC", raw):
+        raise ConfigError(f"{setting.key} holds control characters, or bytes that are not UTF-8.")
     if setting.choices and raw not in setting.choices:
         raise ConfigError(f"{setting.key} must be one of {', '.join(setting.choices)}; not {raw!r}.")
     return raw
@@ -303,14 +307,16 @@ def load_settings(path: Path | None, environ: Mapping[str, str] | None = None) -
 
 def _read_file(path: Path) -> dict[str, Value]:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"The config file {path} cannot be read: {_reason(error)}.") from None
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError:
+        raise ConfigError(f"The config file {path} is not valid TOML: it is nested too deeply.") from None
+    except ValueError as error:  # TOMLDecodeError is one, and so is what Python says of a number of 5,000 digits
         raise ConfigError(f"The config file {path} is not valid TOML: {error}.") from None
     values: dict[str, Value] = {}
     for key, raw in _flatten(document):

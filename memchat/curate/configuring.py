@@ -77,10 +77,10 @@ def _read(path: Path) -> "TOMLDocument":
     from tomlkit.exceptions import TOMLKitError
 
     try:
-        return tomlkit.parse(path.read_text(encoding="utf-8"))
+        return tomlkit.parse(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         return tomlkit.document()
-    except TOMLKitError as error:
+    except (TOMLKitError, RecursionError) as error:
         raise ConfigError(f"The config file {path} is not valid TOML: {error}. Mend it in an editor first.") from None
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
