@@ -1,7 +1,7 @@
 """What each reply was given: the whole result of its read path."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Final
 
 from memchat.records import Candidate, Kind, ProfileEntry, Recall, Turn, Verdict
@@ -13,6 +13,7 @@ _COLUMNS: Final = (
     "recalls.query, recalls.embed_model, recalls.floor, recalls.candidates, recalls.block, recalls.tokens, "
     "recalls.profile, recalls.profile_tokens, recalls.timings, recalls.keywords_only"
 )
+_CANDIDATE: Final = tuple(field.name for field in fields(Candidate))
 _OF_USER: Final = """FROM recalls JOIN turns ON turns.id = recalls.turn
     JOIN sessions ON sessions.id = turns.session WHERE sessions.user = ?"""
 
@@ -75,10 +76,10 @@ def add_recall(database: Database, turn: int, recall: Recall) -> None:
 
 
 def _from_candidate(candidate: Candidate) -> Fields:
-    fields = asdict(candidate)
+    written = {name: getattr(candidate, name) for name in _CANDIDATE}  # asdict would copy every value of a hundred
     if candidate.superseded_at is not None:
-        fields["superseded_at"] = to_ms(candidate.superseded_at)
-    return fields
+        written["superseded_at"] = to_ms(candidate.superseded_at)
+    return written
 
 
 def _to_candidate(fields: Fields) -> Candidate:
