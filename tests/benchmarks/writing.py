@@ -44,7 +44,7 @@ def store(lab: Lab) -> list[Line]:
 def import_(lab: Lab) -> list[Line]:
     """An import with the embedded embedder, beside the bare batch embedding of the same texts."""
     embedder = lab.embedder()
-    count = 10_000 if lab.full else lab.count(400)
+    count = 10_000 if lab.full else lab.count(800)
     texts = [Words(number).memory(number).text for number in range(count)]
     spoken = [as_spoken(text) for text in texts]
     folder = lab.folder("import")
@@ -57,7 +57,7 @@ def import_(lab: Lab) -> list[Line]:
     with Store.open(folder / "calibrated.db") as opened:  # a file's first use calibrates, once and not per memory
         opened.add_memory(NewMemory("I live here."), cause=Cause.USER, now=NOW)
         calibrating = on_cpu(lambda _: ensure_embedded(opened, embedder))(0)
-    pairs = duel(on_cpu(run), on_cpu(lambda _: embedder.embed_documents(spoken)), 1 if lab.full else 3, warm=0)
+    pairs = duel(on_cpu(run), on_cpu(lambda _: embedder.embed_documents(spoken)), 1 if lab.full else 2, warm=0)
     ours = tuple(seconds - calibrating for seconds in pairs.ours)
     note = f"the {calibrating * 1000:.0f} ms that calibrate a new file are not counted"
     pairs = Pairs(ours, pairs.theirs)
