@@ -9,7 +9,7 @@ from typing import Final
 
 from memchat.learn.acts import Clause, read_clauses
 from memchat.learn.dates import absolute_dates, looks_ahead
-from memchat.learn.explicit import explicit_request
+from memchat.learn.explicit import explicit_request, is_only_wish
 from memchat.learn.kinds import Judgement, judge_clause
 from memchat.learn.language import guess_language
 from memchat.learn.lexicon import said
@@ -70,6 +70,8 @@ def read_message(text: str, today: date, options: ReadingOptions, *, explicit: b
     for clause in read_clauses(masked, explicit=explicit or wish is not None):
         if wish is not None and _covers(wish, clause):
             asked.append(clause.quote)
+        elif is_only_wish(clause.text):
+            continue
         elif clause.dropped is not None:
             dropped[clause.dropped] += 1
         else:

@@ -42,6 +42,11 @@ _POLITE_QUESTION: Final = re.compile(
 )
 
 
+def is_only_wish(sentence: str) -> bool:
+    """Tell whether a sentence only points at what is to be remembered: "Remember that."."""
+    return _wish_in(sentence) == ""
+
+
 def _wish_in(sentence: str) -> str | None:
     """Return the content of a wish, "" when it points back, None when the sentence is no wish."""
     language = guess_language(sentence)
