@@ -35,7 +35,10 @@ class Database:
     def rows(self, sql: str, bindings: Bindings = ()) -> list[Row]:
         """Return every row of a query."""
         with self._translating():
-            return list(self._connection.execute(sql, bindings))
+            try:
+                return list(self._connection.execute(sql, bindings))
+            except OverflowError:  # somebody named an id of thirty digits: there is no such row
+                return list(self._connection.execute(sql, [_fitting(value) for value in bindings]))
 
     def row(self, sql: str, bindings: Bindings = ()) -> Row | None:
         """Return the first row of a query."""
@@ -163,6 +166,11 @@ def translate(error: apsw.Error, path: Path) -> StoreError:
         case apsw.CantOpenError() | apsw.IOError():
             return StoreUnusable(f"{path} cannot be opened ({reason}); check its rights, or name a file with --db.")
     return StoreError(f"The memory file {path} refused a request ({reason}); run `memchat doctor`.")
+
+
+def _fitting(value: str | int | float | bytes | None) -> str | int | float | bytes | None:
+    """Return a value as SQLite can hold it: whole numbers have 64 bits there."""
+    return max(-(2**63), min(value, 2**63 - 1)) if isinstance(value, int) else value
 
 
 def _disk_is_full(path: Path) -> bool:
