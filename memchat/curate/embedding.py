@@ -3,7 +3,7 @@
 from typing import Final
 
 from memchat.engine import Embedder
-from memchat.errors import EngineError
+from memchat.errors import EngineError, PrivacyRefusal
 from memchat.recall.embed import embed_keys, ensure_embedded, same_space
 from memchat.store import Store
 
@@ -18,7 +18,7 @@ def embed_memory(store: Store, embedder: Embedder | None, id: int) -> str | None
         return "There is no embedding model at hand."
     try:
         _embed(store, embedder, id)
-    except EngineError as error:
+    except (EngineError, PrivacyRefusal) as error:  # the memory is stored; only the embedder was refused its text
         return error.sentence
     except ValueError:
         return "The embedding model gave no usable vector."

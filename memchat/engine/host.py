@@ -13,6 +13,7 @@ from memchat.text import one_line
 DEFAULT_PORT: Final = 11434
 _SCHEME_PORTS: Final = {"http": 80, "https": 443}
 _CLOUD: Final = "ollama.com"
+_LONGEST_NAME: Final = 253  # characters, as DNS has it
 _NAME: Final = re.compile(r"[\w]([\w.-]*[\w])?\.?")
 _PATH: Final = re.compile(r"[\w/.~%+@:-]*")
 
@@ -107,7 +108,7 @@ def _parse_name(name: str, value: str | None, origin: str) -> str:
         return "127.0.0.1" if address.version == 4 else "::1"
     if address is not None:
         return str(address)
-    if ":" in name or not _NAME.fullmatch(name) or name.casefold() in _SCHEME_PORTS:
+    if ":" in name or len(name) > _LONGEST_NAME or not _NAME.fullmatch(name) or name.casefold() in _SCHEME_PORTS:
         raise _wrong(value, origin, "that is neither a host name nor an address")
     return name.casefold()
 

@@ -142,6 +142,8 @@ def _forbidden(status: int, text: str, host: Host, model: str) -> MemchatError:
         return PrivacyRefusal(f"The model {model} runs in Ollama's cloud; choose a model that is on this machine.")
     if status == 401:
         return EngineUnreachable(f"{host.url} asks for credentials (HTTP 401), and memchat sends none.")
+    if host.name == "127.0.0.1":
+        return _not_ollama(host, f"HTTP {status}: {text[:40] or 'forbidden'}")
     return EngineUnreachable(f"Ollama refuses requests under the name {host.name} (HTTP {status}): use 127.0.0.1.")
 
 

@@ -76,7 +76,7 @@ class Desk:
     def store(self) -> Store:
         """The memory file; raises UsageError when this chat has none."""
         if self.chat.store is None:
-            raise UsageError("There is no memory file in use; `memchat doctor` says why.")
+            raise UsageError(f"This chat has no memory: {self.app.why_no_memory or 'no file is in use.'}")
         return self.chat.store
 
     def writable(self) -> Store:

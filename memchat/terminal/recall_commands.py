@@ -74,8 +74,14 @@ def doctor(desk: Desk, rest: str) -> Outcome:
 
     app = desk.app
     engine, card = look(app)
-    num_ctx = app.settings.whole("chat.num_ctx")
-    print_report(
-        desk.console, examine(desk.chat.store, app.paths, engine, now=desk.now(), num_ctx=num_ctx, embedder=card)
+    report = examine(
+        desk.chat.store,
+        app.paths,
+        engine,
+        now=desk.now(),
+        num_ctx=app.settings.whole("chat.num_ctx"),
+        embedder=card,
+        store_fault=app.why_no_memory or "",
     )
+    print_report(desk.console, report)
     return None
