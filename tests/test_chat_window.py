@@ -42,7 +42,7 @@ def test_a_message_without_room_is_refused_with_what_to_do():
 def test_a_forgotten_turn_leaves_and_the_beginning_stays_at_the_same_turn():
     window = window_of(*[42] * 10)
     window.fit(900)
-    window.forget({2, 8})
+    window.drop(lambda exchange: exchange.turn in {2, 8})
     assert [exchange.turn for exchange in window.shown] == [6, 7, 9, 10]
     assert window.tokens() == 400
 

@@ -9,15 +9,16 @@ from time import perf_counter
 from memchat.chat.events import Attachment, Finished, Mode, Notice, Piece, Recalled, Thinking, TurnEvent, TurnResult
 from memchat.chat.hints import command_hint
 from memchat.chat.idle import Unsummarised
-from memchat.chat.private import Typed, separate
+from memchat.chat.keeping import Draft, Keeping
+from memchat.chat.private import separate
 from memchat.chat.standing import Profile
 from memchat.chat.window import Exchange, Window
 from memchat.engine import ChatModel, Embedder
-from memchat.errors import MemchatError, PromptTooLong, UsageError
+from memchat.errors import MemchatError, NotFound, PromptTooLong, StoreError, UsageError
 from memchat.learn import LearnOptions, explicit_request, store_explicit
 from memchat.prompts import user_message, with_summary
 from memchat.recall import RecallOptions, recall
-from memchat.records import Done, Memory, Message, Recall, Role, Sampling, Session, Turn
+from memchat.records import Message, Recall, Role, Sampling, Session
 from memchat.store import Store
 from memchat.text import estimate_tokens
 
@@ -33,25 +34,6 @@ class ChatOptions:
     system_prompt: str | None = None
     show_thinking: bool = False
     learn: LearnOptions = field(default_factory=LearnOptions)
-
-
-@dataclass(slots=True)
-class _Draft:
-    """A turn while it is made."""
-
-    typed: Typed
-    started: float
-    now: datetime
-    turn: Turn | None = None
-    recall: Recall | None = None
-    saved: tuple[Memory, ...] = ()
-    reply: str = ""
-    done: Done | None = None
-    first_token: float = 0.0
-    used: int = 0  # tokens of the prompt
-    size: int = 0  # tokens of the context window
-    model: str = ""
-    shown_later: str = ""  # the message as the following turns see it: without what was recalled for it
 
 
 class Chat:
@@ -85,6 +67,7 @@ class Chat:
         self._window: Window | None = None
         self._profile: Profile | None = None
         self._summary: str | None = None
+        self._keeping = Keeping(store) if store is not None else None
 
     @property
     def model(self) -> ChatModel:
@@ -100,19 +83,21 @@ class Chat:
 
         Raises EngineError when the model fails; the message and what came of the reply are kept as interrupted.
         """
-        draft = _Draft(separate(text), perf_counter(), self._clock())
+        draft = Draft(separate(text), perf_counter(), self._clock())
         if not draft.typed.spoken.strip():
             raise UsageError("There is nothing in the message.")
         yield from self._open(draft)
-        draft.recall = self._recall(draft)
+        draft.recall = yield from self._recall(draft)
         yield Recalled(draft.recall)
         try:
             prompt = yield from self._prompt(draft, attachments)
             yield from self._stream(draft, prompt, stop)
         except MemchatError:
-            self._close(draft)
+            yield from self._close(draft)
             raise
-        yield Finished(self._close(draft))
+        yield from self._close(draft)
+        assert self.last is not None
+        yield Finished(self.last)
 
     def prompt_prefix(self) -> list[Message]:
         """Return the system prompt and the window, as the next turn will begin."""
@@ -121,14 +106,26 @@ class Chat:
     def profile(self) -> Profile:
         """Return the profile as it stands in the system prompt of this session."""
         if self._profile is None:
-            reading = self.store is not None and self.mode is not Mode.INCOGNITO
-            self._profile = Profile.build(self.store if reading else None, self.recall_options, self._clock())
+            try:
+                self._profile = Profile.build(self._readable(), self.recall_options, self._clock())
+            except StoreError:
+                return Profile(())  # the file cannot be read now: the next turn looks again
         return self._profile
 
-    def forget_turns(self, turns: set[int]) -> None:
-        """Drop erased turns from the live context and rebuild the profile at once."""
-        self._get_window().forget(turns)
+    def forget(self, quotes: Callable[[str], bool]) -> None:
+        """Drop what was erased, and every turn that `quotes` it, from the live context; rebuild the profile."""
+        self._get_window().drop(lambda turn: quotes(turn.user_text) or quotes(turn.reply))
+        if self._keeping is not None:
+            self._keeping.drop()
+        self._follow_erasing()
         self._profile = self._summary = None
+
+    def settle(self) -> int:
+        """Write down what the file did not take at once, before the end; return how many turns are lost."""
+        if self._keeping is None:
+            return 0
+        self.session = self._keeping.catch_up(self.session, self.learning)
+        return self._keeping.waiting
 
     def refresh_profile(self) -> None:
         """Rebuild the profile before the next turn, after the user's own edit or a forget."""
@@ -155,65 +152,86 @@ class Chat:
 
     # -- the stages of a turn
 
-    def _open(self, draft: _Draft) -> Iterator[TurnEvent]:
+    def _open(self, draft: Draft) -> Iterator[TurnEvent]:
         typed = draft.typed
         if typed.secrets:
             yield Notice(f"Not written down: {', '.join(typed.secrets)}.")
-        hint = command_hint(self.store, typed.kept) if self.store is not None else None
+        wish = explicit_request(typed.kept)
+        draft.kept = self._keeping is not None and self.mode is Mode.NORMAL
+        if wish is not None and not draft.kept:
+            yield Notice(f"Not saved: {self._why_not_saved()}.")
+        try:
+            yield from self._offer_command(typed.kept)
+            self._follow_erasing()
+            if draft.kept:
+                yield from self._begin(draft, wish)
+        except StoreError as error:
+            yield Notice(f"This is not written down yet. {error.sentence}")
+
+    def _offer_command(self, text: str) -> Iterator[TurnEvent]:
+        store = self._readable()
+        hint = command_hint(store, text) if store is not None else None
         if hint is not None:
             yield Notice(hint)
-        wish = explicit_request(typed.kept)
-        if self.mode is not Mode.NORMAL or self.store is None:
-            if wish is not None:
-                yield Notice(f"Not saved: {self._why_not_saved()}.")
-            return
-        if self.session is None:
-            self.session = self.store.add_session(draft.now)
-        draft.turn = self.store.add_turn(
-            self.session.id,
-            user_text=typed.kept,
-            reply="",
-            at=draft.now,
-            zone=_zone_of(draft.now),
-            model="",
-            interrupted=True,
-            learn=False,
-            recall=None,
-        )
+
+    def _begin(self, draft: Draft, wish: str | None) -> Iterator[TurnEvent]:
+        assert self._keeping is not None
+        self.session = self._keeping.catch_up(self.session, self.learning)
+        self.session = self._keeping.begin(self.session, draft)
         if wish is not None:
             yield from self._save_wish(draft, wish)
+
+    def _follow_erasing(self) -> None:
+        """Drop from the live context what was erased, also by another process: turns, and memories of the profile."""
+        store = self._readable()
+        if store is None or self._keeping is None:
+            return
+        window = self._get_window()
+        erased = self._keeping.erased([turn.turn for turn in window.exchanges if turn.turn is not None])
+        if erased:
+            window.drop(lambda turn: turn.turn in erased)
+            self._summary = None
+        if self._profile is not None and self._profile.has_lost(store):
+            self._profile = None
+
+    def _readable(self) -> Store | None:
+        """Return the store where this chat may read it."""
+        return None if self.mode is Mode.INCOGNITO else self.store
 
     def _why_not_saved(self) -> str:
         return "there is no memory file in use" if self.store is None else f"this chat is {self.mode.value}"
 
-    def _save_wish(self, draft: _Draft, wish: str) -> Iterator[TurnEvent]:
+    def _save_wish(self, draft: Draft, wish: str) -> Iterator[TurnEvent]:
         assert self.store is not None
         assert draft.turn is not None
         outcome = store_explicit(self.store, wish, draft.turn, draft.now, self.options.learn)
         draft.saved = outcome.saved
         yield from (Notice(sentence) for sentence in outcome.sentences)
 
-    def _recall(self, draft: _Draft) -> Recall:
-        query = draft.typed.kept
-        if self.store is None or self.mode is Mode.INCOGNITO:
+    def _recall(self, draft: Draft) -> Generator[TurnEvent, None, Recall]:
+        query, store = draft.typed.kept, self._readable()
+        if store is None:
             return Recall(query, "", None, None, (), "", 0)
-        shown = self._get_window().shown
-        return recall(
-            self.store,
-            self._embedder(),
-            query,
-            self.recall_options,
-            draft.now,
-            previous=shown[-1].user_text if shown else None,
-            profile=self.profile().entries,
-        )
+        try:
+            shown = self._get_window().shown
+            return recall(
+                store,
+                self._embedder(),
+                query,
+                self.recall_options,
+                draft.now,
+                previous=shown[-1].user_text if shown else None,
+                profile=self.profile().entries,
+            )
+        except StoreError as error:
+            yield Notice(f"Nothing is recalled for this reply. {error.sentence}")
+            return Recall(query, "", None, None, (), "", 0)
 
-    def _prompt(self, draft: _Draft, attachments: Sequence[Attachment]) -> Generator[TurnEvent, None, list[Message]]:
+    def _prompt(self, draft: Draft, attachments: Sequence[Attachment]) -> Generator[TurnEvent, None, list[Message]]:
         assert draft.recall is not None
         draft.model = self.model.card().model
         window = self._get_window()
-        self._read_summary()
-        note = self.profile().correction(self.store) if self.store is not None else ""
+        note = self._read_news()
         material = [(a.name, a.content) for a in attachments]
         newest = user_message(draft.typed.spoken, block=draft.recall.block, attachments=material, note=note)
         draft.shown_later = user_message(draft.typed.spoken, attachments=material).content
@@ -225,7 +243,7 @@ class Chat:
         draft.used = fixed + window.tokens()
         return [*self.prompt_prefix(), newest]
 
-    def _stream(self, draft: _Draft, prompt: list[Message], stop: Event) -> Iterator[TurnEvent]:
+    def _stream(self, draft: Draft, prompt: list[Message], stop: Event) -> Iterator[TurnEvent]:
         for attempt in (1, 2):
             try:
                 for chunk in self.model.stream(prompt, self.options.sampling, stop):
@@ -248,28 +266,19 @@ class Chat:
                 self._get_window().fit(self._get_window().tokens() // 2)
                 prompt = [*self.prompt_prefix(), prompt[-1]]
 
-    def _close(self, draft: _Draft) -> TurnResult:
-        assert draft.recall is not None
-        interrupted = draft.done is None
-        queued = False
-        if draft.turn is not None and self.store is not None:
-            queued = self.learning and not interrupted
-            self.store.complete_turn(
-                draft.turn.id,
-                reply=draft.reply,
-                model=draft.model,
-                interrupted=interrupted,
-                learn=queued,
-                recall=draft.recall,
-            )
-            self.store.mark_recalled([c.id for c in draft.recall.injected], draft.now)
+    def _close(self, draft: Draft) -> Iterator[TurnEvent]:
+        """Write down how the turn ended, and take it up into the live context."""
+        if draft.kept and self._keeping is not None:
+            try:
+                self.session = self._keeping.finish(self.session, draft, self.learning)
+            except StoreError as error:
+                yield Notice(f"This reply is not written down yet. {error.sentence}")
         if draft.reply:
             turn = draft.turn.id if draft.turn else None
             self._get_window().add(Exchange(turn, draft.shown_later, draft.reply))
-        self.last = self._result(draft, interrupted, queued)
-        return self.last
+        self.last = self._finished(draft)
 
-    def _result(self, draft: _Draft, interrupted: bool, queued: bool) -> TurnResult:
+    def _finished(self, draft: Draft) -> TurnResult:
         assert draft.recall is not None
         ended = perf_counter()
         timings = {
@@ -282,11 +291,11 @@ class Chat:
             turn=draft.turn.id if draft.turn else None,
             session=self.session.id if self.session and draft.turn else None,
             reply=draft.reply,
-            interrupted=interrupted,
+            interrupted=draft.done is None,
             recall=draft.recall,
             model=draft.model,
             saved=draft.saved,
-            queued=queued,
+            queued=draft.queued,
             done=draft.done,
             timings_ms=timings,
             context_used=draft.used + estimate_tokens(draft.reply),
@@ -310,21 +319,21 @@ class Chat:
             self._window = Window(self._count, self._stored_exchanges())
         return self._window
 
-    def _read_summary(self) -> None:
-        """Take over a summary that was written meanwhile; the turns in sight need none."""
-        if self.store is not None and self.session is not None and self._get_window().start:
-            self.session = self.store.get_session(self.session.id)
-            self._summary = self.session.summary
+    def _read_news(self) -> str:
+        """Take over a summary that was written meanwhile, and return what has changed since the profile was frozen."""
+        store = self._readable()
+        if store is None:
+            return ""
+        try:
+            if self.session is not None and self._get_window().start:  # the turns in sight need no summary
+                self.session = store.get_session(self.session.id)
+                self._summary = self.session.summary
+            return self.profile().correction(store)
+        except (StoreError, NotFound):  # told already; the conversation may have been erased meanwhile
+            return ""
 
     def _stored_exchanges(self) -> list[Exchange]:
         if self.store is None or self.session is None:
             return []
         turns = self.store.list_turns(self.session.id)
         return [Exchange(t.id, t.user_text, t.reply) for t in turns if t.reply and not t.forgotten]
-
-
-def _zone_of(now: datetime) -> str:
-    """Return the user's zone as an IANA name where the system tells it, else as an offset."""
-    local = now.astimezone()
-    key = getattr(local.tzinfo, "key", None)
-    return key or local.strftime("%z")

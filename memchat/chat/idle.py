@@ -38,7 +38,10 @@ def summarise(store: Store, model: ChatModel, waiting: Unsummarised, stop: Event
     Raises Cancelled and EngineError; nothing is written when something of the session was forgotten meanwhile.
     """
     passage = waiting.exchanges[:_PASSAGE]
-    messages = summary_messages(waiting.summary, [(one.user_text, one.reply) for one in passage])
+    turns = _stored(store, passage)
+    if turns is None:
+        return False
+    messages = summary_messages(waiting.summary, [(turn.user_text, turn.reply) for turn in turns])
     reply = model.complete_json(messages, SUMMARY_SCHEMA, max_tokens=_SUMMARY_TOKENS, stop=stop)
     summary = clean(_field(reply, "summary")).strip()[:_SUMMARY_LENGTH]
     last = passage[-1].turn
@@ -50,6 +53,15 @@ def summarise(store: Store, model: ChatModel, waiting: Unsummarised, stop: Event
             return False
         store.update_session(session.id, summary=summary, summarised_to=last)
     return True
+
+
+def _stored(store: Store, passage: Sequence[Exchange]) -> list[Turn] | None:
+    """Return turns as they are stored, without secrets and private words; None when one was erased meanwhile."""
+    try:
+        turns = [store.get_turn(one.turn) for one in passage if one.turn is not None]
+    except NotFound:
+        return None
+    return None if any(turn.forgotten for turn in turns) else turns
 
 
 def _unchanged(store: Store, waiting: Unsummarised) -> Session | None:

@@ -4,11 +4,12 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from memchat.learn.secrets import redact_secrets
+from memchat.learn.secrets import find_secrets, redact_secrets
 from memchat.text import clean
 
 _PRIVATE: Final = re.compile(r"<private>(.*?)(?:</private>|\Z)", re.IGNORECASE | re.DOTALL)
 PRIVATE_MARK: Final = "[private]"
+SECRET_MARK: Final = "[secret: repeated]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +19,24 @@ class Typed:
     spoken: str
     kept: str
     secrets: tuple[str, ...]  # kinds of secrets that were replaced
+    values: tuple[str, ...] = ()  # the secrets themselves
+    private: bool = False  # whether something was marked as private
 
 
 def separate(text: str) -> Typed:
     """Return what the model reads and what may be kept of a message."""
     text = clean(text).strip("\n")
     spoken = _PRIVATE.sub(lambda span: span.group(1), text)
-    kept, secrets = redact_secrets(_PRIVATE.sub(PRIVATE_MARK, text))
-    return Typed(spoken, kept, secrets)
+    open_text, private = _PRIVATE.subn(PRIVATE_MARK, text)
+    kept, secrets = redact_secrets(open_text)
+    values = tuple(open_text[secret.start : secret.end] for secret in find_secrets(open_text))
+    return Typed(spoken, kept, secrets, values, bool(private))
+
+
+def kept_reply(typed: Typed, reply: str) -> str:
+    """Return what may be stored of a reply: nothing when it answers something private, and no secret it repeats."""
+    if typed.private:
+        return PRIVATE_MARK if reply else ""
+    for value in typed.values:
+        reply = re.sub(re.escape(value), SECRET_MARK, reply, flags=re.IGNORECASE)
+    return redact_secrets(reply)[0]

@@ -30,6 +30,10 @@ class Profile:
             self._text = system_prompt(self.entries, f"{local:%A}, {local.day} {local:%B %Y}", custom)
         return self._text
 
+    def has_lost(self, store: Store) -> bool:
+        """Tell whether a memory that it quotes is not there any more."""
+        return len(store.get_memories([entry.id for entry in self.entries])) < len(self.entries)
+
     def correction(self, store: Store) -> str:
         """Return what has changed since the profile was frozen, as a note beside the newest message."""
         current = {memory.id: memory for memory in store.get_memories([entry.id for entry in self.entries])}

@@ -63,9 +63,14 @@ class Window:
         self.start = min(self.start, len(self._sizes))
         return self._exchanges.pop()
 
-    def forget(self, turns: set[int]) -> None:
-        """Drop the turns whose text was erased."""
-        keep = [i for i, exchange in enumerate(self._exchanges) if exchange.turn not in turns]
+    @property
+    def exchanges(self) -> Sequence[Exchange]:
+        """All turns, those out of sight too."""
+        return self._exchanges
+
+    def drop(self, unwanted: Callable[[Exchange], bool]) -> None:
+        """Drop turns whose text was erased."""
+        keep = [i for i, exchange in enumerate(self._exchanges) if not unwanted(exchange)]
         self.start = sum(1 for i in keep if i < self.start)
         self._exchanges = [self._exchanges[i] for i in keep]
         self._sizes = [self._sizes[i] for i in keep]

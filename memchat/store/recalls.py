@@ -1,12 +1,13 @@
 """What each reply was given: the whole result of its read path."""
 
 import json
-from dataclasses import asdict, fields
+from collections.abc import Collection
+from dataclasses import asdict, fields, replace
 from typing import Final
 
 from memchat.records import Candidate, Kind, ProfileEntry, Recall, Turn, Verdict
 from memchat.store.connection import Database, Row
-from memchat.store.part import Fields, Part, found, storable, to_json, to_ms, to_time_or_none
+from memchat.store.part import Fields, Part, found, in_list, storable, to_json, to_ms, to_time_or_none
 from memchat.store.rows import TURN_COLUMNS, TURN_WIDTH, to_turn
 
 _COLUMNS: Final = (
@@ -73,6 +74,27 @@ def add_recall(database: Database, turn: int, recall: Recall) -> None:
     )
     quoted = {candidate.id for candidate in recall.candidates} | {entry.id for entry in recall.profile}
     database.write_many("INSERT INTO quotations (memory, turn) VALUES (?, ?)", [(id, turn) for id in quoted])
+
+
+def find_erased(database: Database, recall: Recall) -> set[int]:
+    """Return the memories of a recall that were forgotten since it was made; what an undo took away is no such one."""
+    mentioned = {candidate.id for candidate in recall.candidates} | {entry.id for entry in recall.profile}
+    known = database.column(
+        """SELECT id FROM memories WHERE id IN (SELECT value FROM json_each(?1))
+        UNION SELECT memory FROM changes WHERE memory IN (SELECT value FROM json_each(?1))""",
+        in_list(mentioned),
+    )
+    return mentioned - set(known)
+
+
+def ids_given(recall: Recall) -> set[int]:
+    """Return the memories that the model was given, recalled or in the profile."""
+    return {candidate.id for candidate in recall.injected} | {entry.id for entry in recall.profile}
+
+
+def without(recall: Recall, memories: Collection[int]) -> Recall:
+    """Return a recall without memories that were considered but not given."""
+    return replace(recall, candidates=tuple(one for one in recall.candidates if one.id not in memories))
 
 
 def _from_candidate(candidate: Candidate) -> Fields:

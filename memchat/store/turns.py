@@ -1,11 +1,13 @@
 """The exchanges of a conversation, each stored with what its reply was given and its place in the queue."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from memchat.errors import UsageError
 from memchat.records import Recall, Turn
-from memchat.store.part import Part, found, storable, to_ms
-from memchat.store.recalls import add_recall
+from memchat.store import exchanges
+from memchat.store.part import Part, found, in_list, storable, to_ms
+from memchat.store.recalls import add_recall, find_erased, ids_given, without
 from memchat.store.rows import TURN_COLUMNS, to_turn
 
 
@@ -47,18 +49,23 @@ class Turns(Part):
     ) -> Turn:
         """Give a turn that was opened without a reply its reply, its recall record and its place in the queue.
 
-        A turn that was forgotten meanwhile stays forgotten: nothing is written.
+        A turn that was forgotten meanwhile stays forgotten: nothing is written. One whose reply was given a memory that
+        was forgotten meanwhile is forgotten with it.
         """
         with self._db.transaction():
             turn = self.get_turn(id)
             if turn.forgotten:
                 return turn
+            erased = find_erased(self._db, recall) if recall is not None else set()
+            if recall is not None and erased & ids_given(recall):
+                exchanges.mark_forgotten(self._db, [id])
+                return self.get_turn(id)
             self._db.write(
                 "UPDATE turns SET reply = ?, model = ?, interrupted = ? WHERE id = ?",
                 (storable(reply), model, int(interrupted), id),
             )
             if recall is not None:
-                add_recall(self._db, id, recall)
+                add_recall(self._db, id, without(recall, erased))
             if learn:
                 self._db.write("INSERT INTO queue (turn, due_at, explicit) VALUES (?, ?, 0)", (id, to_ms(turn.at)))
             return self.get_turn(id)
@@ -71,6 +78,16 @@ class Turns(Part):
             (id, self._user_id),
         )
         return to_turn(found(row, f"There is no turn {id}; `memchat log` shows those there are."))
+
+    def list_unforgotten(self, turns: Sequence[int]) -> set[int]:
+        """Return those of the turns that are there and were not forgotten."""
+        return set(
+            self._db.column(
+                """SELECT turns.id FROM turns JOIN sessions ON sessions.id = turns.session
+                WHERE NOT forgotten AND sessions.user = ? AND turns.id IN (SELECT value FROM json_each(?))""",
+                (self._user_id, *in_list(turns)),
+            )
+        )
 
     def list_turns(self, session: int) -> list[Turn]:
         """Return the exchanges of a conversation, oldest first."""

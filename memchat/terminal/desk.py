@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from memchat.app import App
 from memchat.chat import Attachment, Chat, Mode
 from memchat.curate.forget import Selection, forget
+from memchat.curate.quotes import gather_quotes
 from memchat.errors import UsageError
 from memchat.records import ChatCard
 from memchat.store import Store
@@ -96,13 +97,13 @@ class Desk:
     def erase(self, chosen: Selection) -> None:
         """Erase what was chosen, also from the live context and the input line, and print the receipt."""
         with self.hush():
-            receipt = forget(self.store, chosen, history=self.app.paths.history, log=self.app.paths.log)
-        if self.chat.session is not None:
-            turns = self.store.list_turns(self.chat.session.id)
-            self.chat.forget_turns({turn.id for turn in turns if turn.forgotten})
-        self.chat.refresh_profile()
-        self.last_text, self.last_attached = "", ()
-        self.forgot()
+            quotes = gather_quotes(self.store, chosen.memories, chosen.sessions)
+            try:
+                receipt = forget(self.store, chosen, history=self.app.paths.history, log=self.app.paths.log)
+            finally:  # also when the bytes could not be wiped yet: the rows are gone
+                self.chat.forget(quotes.found_in)
+                self.last_text, self.last_attached = "", ()
+                self.forgot()
         print_receipt(self.console, receipt)
 
     def confirm(self, question: str, refusal: str) -> bool:

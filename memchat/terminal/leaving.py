@@ -11,6 +11,9 @@ from memchat.terminal.waiting import WaitingLine
 
 def finish_learning(desk: Desk, background: Background, waiting: WaitingLine) -> None:
     """Wait at most `learn.exit_seconds` for what is queued; what is left is learnt at the next start, and told."""
+    lost = desk.chat.settle()
+    if lost:
+        quiet(desk.remarks, f"{counted(lost, 'exchange')} could not be written down.")
     seconds = desk.app.settings.whole("learn.exit_seconds")
     queued = desk.chat.store.count_queued() if desk.chat.store else 0
     if not queued or not seconds:

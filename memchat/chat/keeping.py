@@ -1,0 +1,131 @@
+"""Writing a conversation down: a file that is busy, full or gone costs the memory of a turn, never the turn itself."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memchat.chat.private import Typed, kept_reply
+from memchat.errors import NotFound, StoreError
+from memchat.records import Done, Memory, Recall, Session, Turn
+from memchat.store import Store
+
+
+@dataclass(slots=True)
+class Draft:
+    """A turn while it is made."""
+
+    typed: Typed
+    started: float
+    now: datetime
+    kept: bool = False  # whether this turn is to be stored at all
+    turn: Turn | None = None
+    recall: Recall | None = None
+    saved: tuple[Memory, ...] = ()
+    reply: str = ""
+    done: Done | None = None
+    queued: bool = False
+    first_token: float = 0.0
+    used: int = 0  # tokens of the prompt
+    size: int = 0  # tokens of the context window
+    model: str = ""
+    shown_later: str = ""  # the message as the following turns see it: without what was recalled for it
+
+
+class Keeping:
+    """Stores the turns of one conversation, and later those that the file did not take at once."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._waiting: list[Draft] = []
+
+    @property
+    def waiting(self) -> int:
+        """How many turns are not written down yet."""
+        return len(self._waiting)
+
+    def begin(self, session: Session | None, draft: Draft) -> Session:
+        """Store a message before it is answered; return its conversation, a new one where there is none any more.
+
+        Raises StoreError.
+        """
+        with self._store.transaction():
+            session = self._still_there(session) or self._store.add_session(draft.now)
+            draft.turn = self._store.add_turn(
+                session.id,
+                user_text=draft.typed.kept,
+                reply="",
+                at=draft.now,
+                zone=_zone_of(draft.now),
+                model="",
+                interrupted=True,
+                learn=False,
+                recall=None,
+            )
+        return session
+
+    def finish(self, session: Session | None, draft: Draft, learn: bool) -> Session | None:
+        """Store the reply, what it was given, and whether it is to be learnt from; return the conversation.
+
+        Raises StoreError, and then the turn waits for `catch_up`. A turn that was erased meanwhile stays erased.
+        """
+        try:
+            return self._finish(session, draft, learn)
+        except StoreError:
+            self._waiting.append(draft)
+            raise
+
+    def catch_up(self, session: Session | None, learn: bool) -> Session | None:
+        """Store what waits, as far as the file takes it; return the conversation."""
+        waiting, self._waiting = self._waiting, []
+        while waiting:
+            try:
+                session = self._finish(session, waiting[0], learn)
+            except StoreError:
+                break
+            waiting.pop(0)
+        self._waiting = waiting
+        return session
+
+    def drop(self) -> None:
+        """Give up what waits: something was forgotten, and it may quote that."""
+        self._waiting = []
+
+    def erased(self, turns: Sequence[int]) -> set[int]:
+        """Return those of the turns that were erased, here or by another process."""
+        return set(turns) - self._store.list_unforgotten(turns)
+
+    def _finish(self, session: Session | None, draft: Draft, learn: bool) -> Session | None:
+        if draft.turn is None:
+            session = self.begin(session, draft)
+        assert draft.turn is not None
+        assert draft.recall is not None
+        interrupted = draft.done is None
+        try:
+            with self._store.transaction():
+                self._store.complete_turn(
+                    draft.turn.id,
+                    reply=kept_reply(draft.typed, draft.reply),
+                    model=draft.model,
+                    interrupted=interrupted,
+                    learn=learn and not interrupted,
+                    recall=draft.recall,
+                )
+                self._store.mark_recalled([candidate.id for candidate in draft.recall.injected], draft.now)
+        except NotFound:
+            draft.turn = None
+            return None
+        draft.queued = learn and not interrupted
+        return session
+
+    def _still_there(self, session: Session | None) -> Session | None:
+        try:
+            return None if session is None else self._store.get_session(session.id)
+        except NotFound:
+            return None
+
+
+def _zone_of(now: datetime) -> str:
+    """Return the user's zone as an IANA name where the system tells it, else as an offset."""
+    local = now.astimezone()
+    key = getattr(local.tzinfo, "key", None)
+    return key or local.strftime("%z")
