@@ -52,7 +52,7 @@ def typing(keys: PipeInput, typed: str) -> Iterator[None]:
     def press() -> None:
         for part in typed.split(PAUSE):
             keys.send_text(part)
-            time.sleep(0.15)
+            time.sleep(0.8)  # a loaded machine reads the history as slowly as that
 
     if PAUSE not in typed:
         keys.send_text(typed)
