@@ -13,6 +13,7 @@ from memchat.learn.language import guess_language
 from memchat.learn.lexicon import phrases, phrases_of, said, skeleton
 from memchat.learn.mask import is_hypothetical, is_text_task
 from memchat.learn.secrets import has_redaction
+from memchat.learn.sensitive import is_about_another, is_limit
 from memchat.learn.spans import HOLE, Span, split_clauses, split_sentences
 from memchat.learn.trim import trim_clause
 from memchat.text import has_unspaced_script
@@ -138,6 +139,8 @@ def _before_question(masked: str, sentence: Span, language: str) -> list[Span]:
             continue
         if _begins_question(trim_clause(head, language).text, language) or is_hypothetical(head):
             return []
+        if phrases_of("speech.if", language).begins(head):
+            return []
         if phrases_of("speech.first_person", language).find(head) is None or _only_sets_question(head, rest, language):
             return []
         return [Span(sentence.start, sentence.start + joint.start())]
@@ -188,7 +191,10 @@ def _starts_request(text: str, language: str) -> bool:
 
 def is_standing(text: str, language: str) -> bool:
     """Tell whether a request is a lasting wish for the form of answers, not one for the next reply."""
-    return said("speech.standing", text, language) is not None and said("speech.once", text, language) is None
+    polite = phrases_of("speech.polite", language).begins(text)
+    wish = text[polite.end() :].lstrip(" ,") if polite is not None else text
+    lasting = said("speech.standing", text, language) or phrases_of("speech.bare_standing", language).begins(wish)
+    return lasting is not None and said("speech.once", text, language) is None
 
 
 # -- what is not said of the user, or not for long
@@ -253,6 +259,8 @@ def speaks_of_self(clause: Clause) -> bool:
         return True
     if said("wishes.accepts", clause.text, clause.language) is not None or gives_name(clause.text):
         return True
+    if is_limit(clause.text, clause.language) and not is_about_another(clause.text, clause.language):
+        return len(clause.text.split()) <= 8  # "Allergic to penicillin here."
     if phrases_of("people.household", clause.language).begins(clause.text):
         return True
     dated = absolute_dates(clause.text, _ANY_DAY, clause.language).text != clause.text
@@ -285,6 +293,8 @@ def _joined(clauses: list[Clause]) -> list[Clause]:
     """Return the clauses with explanations, times and "she …" sentences joined to the statement they belong to."""
     joined: list[Clause] = []
     for clause in clauses:
+        if joined and _MENDS.match(skeleton(clause.quote)) and joined[-1].quote.rstrip().endswith(("...", "…")):
+            joined[-1] = replace(joined[-1], dropped="taken back at once")
         before = joined[-1] if joined and joined[-1].dropped is None else None
         if before is None or clause.dropped not in (None, "only now") or not _belongs_before(clause, before):
             joined.append(clause)
@@ -297,13 +307,17 @@ def _joined(clauses: list[Clause]) -> list[Clause]:
     return joined
 
 
+# "I'm from Graz... no wait, from Linz."
+_MENDS: Final = re.compile(r"(?:no|nein|non|nao|nie|нет|wait|warte|sorry|pardon|perdon|i mean|oops|actually)\b")
+
+
 def _belongs_before(clause: Clause, before: Clause) -> bool:
     count = len(re.findall(r"\w+", clause.text))
     if said("wishes.ends", before.text, clause.language) and count <= 8 and _says_now(clause):
         return True  # "I no longer work at the mill. I'm at the dairy now."
     if clause.dropped is not None:
         return False
-    if said("wishes.clarifies", clause.text, clause.language):
+    if said("wishes.clarifies", clause.text, clause.language) or _WHOSE.match(skeleton(clause.text)):
         return count <= 7
     if before.standing and count <= 8 and not clause.standing:
         return (
@@ -321,6 +335,13 @@ def _belongs_before(clause: Clause, before: Clause) -> bool:
     return _starts_with_pronoun(clause) or bool(named)
 
 
+# "It's Thea, not Tea. My daughter's name."
+_WHOSE: Final = re.compile(
+    r"(?:my|our|mein|meine|meiner|mi|mon|ma|meu|minha|mio|mia|mijn|min|mitt|moj|moja|мой|моя)"
+    r" [^\W\d_]+(?:'s)?(?: name)?[.!]?$"
+)
+
+
 def _says_now(clause: Clause) -> bool:
     return phrases_of("moment.now", clause.language).find(clause.text) is not None
 
@@ -332,6 +353,8 @@ def _starts_with_pronoun(clause: Clause) -> bool:
 def _join(before: str, clause: Clause) -> str:
     head = before.rstrip(" .!。")
     found = phrases("wishes.clarifies").find(clause.text)
+    if found is None and _WHOSE.match(skeleton(clause.text)):
+        return f"{head} ({clause.text[:1].lower()}{clause.text[1:].rstrip('.! ')})."
     if found is not None:
         rest = (clause.text[: found.start()] + clause.text[found.end() :]).strip(" ,.;:-–—。，")
         return f"{head} ({rest[:1].lower()}{rest[1:]})." if rest else before

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone
+from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memchat.learn.dates_dense import dense_looks_ahead, find_dense
@@ -60,7 +61,7 @@ def _finders(language: str) -> tuple[_Finder, ...]:
         return (find_dense,)
     if date_words(language) is None:
         return (_by_library,)
-    return (_distances, _days, _weeks_with_day, _weekdays, _periods, _month_days, _months, _day_numbers)
+    return (_distances, _days, _ends, _weeks_with_day, _weekdays, _periods, _month_days, _months, _day_numbers)
 
 
 def _by_library(text: str, today: date, language: str) -> Iterator[Found]:
@@ -147,6 +148,21 @@ def _weekdays(text: str, today: date, language: str) -> Iterator[Found]:
         back = step == -1 or (step is None and _looks_back(plain, hit.start(), words))
         day = today if step == 0 and today.weekday() == number else next_weekday(today, number, back=back)
         yield Found(hit.start(), hit.end(), words.placed(text, hit.start(), day_text(day, language), words.on), day)
+
+
+_ENDS: Final = {
+    "en": re.compile(r"\bend of (?P<all>the (?P<unit>month|year))\b"),
+    "de": re.compile(r"\bende (?P<all>des (?P<unit>monats|jahres))\b"),
+    "fr": re.compile(r"\bfin (?P<all>du (?P<unit>mois)|de l'(?P<unit2>annee))\b"),
+}
+
+
+def _ends(text: str, today: date, language: str) -> Iterator[Found]:
+    """ "by the end of the month" means this one."""
+    for hit in _ENDS[language].finditer(skeleton(text)) if language in _ENDS else ():
+        of_year = "ye" in hit["all"] or "jahr" in hit["all"] or "annee" in hit["all"]
+        shown = year_text(today.year) if of_year else month_text(today, language)
+        yield Found(hit.start("all"), hit.end("all"), shown)
 
 
 def _weeks_with_day(text: str, today: date, language: str) -> Iterator[Found]:

@@ -163,7 +163,7 @@ def _says_something(text: str) -> bool:
 
 def _only_takes_back(clause: Clause) -> bool:
     """Tell whether a clause only denies what was said before: "we didn't buy the canoe after all"."""
-    if said("wishes.takes_back", clause.text, clause.language) is None:
+    if said("wishes.denial", clause.text, clause.language) is None:
         return False
     return said("speech.negation", clause.text, clause.language) is not None
 

@@ -69,7 +69,8 @@ def _wish_in(sentence: str) -> str | None:
         return None
     rest = sentence[found.end() :].strip(" \t:：,，.!?-–—")
     rest = re.sub(r"^(?:that|this|dass|que|qu'|che|dat|att|at|ze|że|что|що|ότι|أن|कि|about me)\b[\s:,]*", "", rest)
-    if _is_question_word(rest) or _MEMORIES.match(skeleton(rest)):
+    reminds = "remind" in skeleton(found.group())
+    if _is_question_word(rest) or (not reminds and _MEMORIES.match(skeleton(rest))):
         return None
     if (
         phrases("wishes.weak_remember").begins(found.group())

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memchat.learn.acts import Clause, gives_name
-from memchat.learn.lexicon import phrases_of, said
+from memchat.learn.lexicon import phrases, phrases_of, said, skeleton
 from memchat.learn.sensitive import health_of, is_limit
 from memchat.learn.statements import take_apart
 from memchat.records import Kind
@@ -59,6 +59,7 @@ def judge_clause(clause: Clause, *, dated: bool, ahead: bool = False) -> Judgeme
     weight = max((_WEIGHTS[found] for found in kinds), default=0)
     weight += 1 if dated else 0
     weight += 1 if _owns(clause) else 0
+    weight += 1 if weight == 0 and _says_habit(clause) else 0
     weight += 2 if health_of(clause.text, clause.language) == "own" else 0
     weight += (
         1
@@ -76,7 +77,7 @@ def kinds_of(clause: Clause, *, dated: bool, ahead: bool = False) -> list[Kind]:
 
     Where the user has moved to and what they began to work at is who they are from then on, no passing event.
     """
-    text, language = clause.quote, clause.language
+    text, language = _without_adverbs(clause.quote), clause.language
     if clause.standing:
         return [Kind.PREFERENCE]
     found: list[Kind] = []
@@ -107,6 +108,34 @@ def _settles(text: str, language: str) -> bool:
 
 
 _SETTLED: Final = frozenset(("home", "name", "age", "marital", "birthday", "job"))
+
+
+_ADVERBS: Final = re.compile(
+    r"\b(i|we)\s+(?:(?:still|also|now|currently|usually|often|mostly|sometimes|actually|really|just|only|both|all|already|"
+    r"quite|rather|absolutely|mainly|regularly|generally|normally|once|recently|finally)\s+)+",
+    re.IGNORECASE,
+)
+
+
+def _without_adverbs(text: str) -> str:
+    """Return an English text without adverbs between "I" and its verb, which hide the verb from the word tables."""
+    return _ADVERBS.sub(r"\1 ", text)
+
+
+def _says_habit(clause: Clause) -> bool:
+    plain = skeleton(_without_adverbs(clause.text))
+    found = re.match(r"(?:i|we)\s+([a-z]+)\b(?!')", plain) if clause.language == "en" else None
+    if found is not None:
+        # The simple present tells what one does as a rule, but for the verbs of talking and wanting.
+        return phrases("kinds.no_habit").begins(found[1]) is None and not found[1].endswith("ed")
+    copula = phrases_of("kinds.copula", clause.language).begins(clause.text)
+    return copula is not None and _PLACE.match(skeleton(clause.text)[copula.end() :]) is None
+
+
+_PLACE: Final = re.compile(
+    r"\s*(?:gerade|jetzt|in|im|auf|bei|beim|am|an|unterwegs|dans|sur|chez|au|aux|en|a|al|alla|nel|nella|no|na|w|we|v|ve|pa|i|"
+    r"te|bij|op|hos|under|в|на|у|في)\b"
+)
 
 
 def _owns(clause: Clause) -> bool:

@@ -94,7 +94,15 @@ def phrases(name: str) -> Phrases:
 def phrases_of(name: str, language: str) -> Phrases:
     """Return the phrases of one language under "file.section"; finds nothing where there are none."""
     section = _section(name)
-    return Phrases([section.get(language, ""), section.get("xx", "")])
+    row = section.get(language, "")
+    if language in _COMPOUNDING and name in _COMPOUNDED:
+        row = "|".join(f"*{word}" if len(word) > 5 and " " not in word else word for word in row.split("|"))
+    return Phrases([row, section.get("xx", "")])
+
+
+# Languages that join nouns: what is sought may be the end of a longer word ("Blutdrucktabletten").
+_COMPOUNDING: Final = frozenset(("de", "nl", "sv", "da", "fi", "hu"))
+_COMPOUNDED: Final = frozenset(("people.illness", "people.symptom", "people.treatment"))
 
 
 def said(name: str, text: str, language: str) -> re.Match[str] | None:

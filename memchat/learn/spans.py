@@ -95,35 +95,41 @@ def _speaker_joints(text: str, sentence: Span, language: str) -> Iterator[tuple[
         found = speaker.begins(text, joint.end())
         if found is None or found.end() >= sentence.end or joint.start() - sentence.start < 3:
             continue
+        if _TOGETHER.match(plain, found.end()) or found[0] in _OBJECTS:
+            continue  # "my granddaughter and I are …" has one subject, "… and me" none
         strong = re.search(r"[^\s,，،]", joint.group()) is not None
         yield joint.start(), joint.end(), strong
 
 
+_TOGETHER: Final = re.compile(
+    r"\s+(?:are|were|have been|both|share|sind|waren|beide|sommes|avons|somos|siamo|zijn|ar|er)\b"
+)
+_OBJECTS: Final = frozenset(("me", "moi", "mich", "mir", "uns", "us", "mim", "mij", "mig", "mnie"))
 _AND: Final = {
-    "en": "and also|and|but|plus|while",
-    "de": "und|aber|ausserdem|außerdem|sowie",
-    "fr": "et|mais",
-    "es": "y|e|pero|ademas",
-    "pt": "e|mas|alem disso",
-    "it": "e|ed|ma",
-    "nl": "en|maar",
-    "sv": "och|men",
-    "da": "og|men",
-    "fi": "ja|mutta",
-    "pl": "i|a|oraz|ale",
-    "cs": "a|ale",
-    "ro": "si|dar",
-    "hu": "es|de",
-    "ru": "и|а|но",
-    "uk": "і|та|а|але",
-    "el": "και|αλλα",
-    "tr": "ve|ama",
-    "id": "dan|tapi",
-    "vi": "va|nhung",
-    "ar": "و|لكن|ولكن",
-    "he": "ו|אבל",
-    "hi": "और|लेकिन|तथा",
+    "en": "and also|and|plus",
+    "de": "und|ausserdem|sowie",
+    "fr": "et",
+    "es": "y|e|ademas",
+    "pt": "e|alem disso",
+    "it": "e|ed",
+    "nl": "en",
+    "sv": "och",
+    "da": "og",
+    "fi": "ja",
+    "pl": "i|a|oraz",
+    "cs": "a",
+    "ro": "si",
+    "hu": "es",
+    "ru": "и|а",
+    "uk": "і|та|а",
+    "el": "και",
+    "tr": "ve",
+    "id": "dan",
+    "vi": "va",
+    "ar": "و",
+    "he": "ו",
+    "hi": "और|तथा",
     "ja": "そして",
-    "zh": "而且|但是|并且|同时",
+    "zh": "而且|并且|同时",
     "ko": "그리고",
 }

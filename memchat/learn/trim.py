@@ -30,7 +30,7 @@ def trim_clause(quote: str, language: str) -> Trimmed:
         introduces = introduces or phrases("wishes.introduces_self").begins(opening) is not None
         text = rest
     text = _without_lead(text, language)
-    return Trimmed(_without_nod(_without_wish(text)), introduces)
+    return Trimmed(_without_consequence(_without_nod(_without_wish(text)), language), introduces)
 
 
 def as_sentence(text: str) -> str:
@@ -98,6 +98,19 @@ def _without_nod(text: str) -> str:
     head, comma, tail = text.rpartition(", ")
     rest = phrases("moment.small_talk").strip(skeleton(tail)) if comma else tail
     return head if comma and head and not re.search(r"\w", rest) else text
+
+
+def _without_consequence(text: str, language: str) -> str:
+    """Return the text without a closing "…, so tell me about ramps" or "…, so I need it smooth"."""
+    for found in phrases_of("speech.so", language).find_all(text):
+        head, rest = text[: found.start()].rstrip(" ,;–—-"), text[found.end() :].lstrip()
+        if len(head.split()) < 3:
+            continue
+        asks = any(phrases_of(f"speech.{name}", language).begins(rest) for name in ("request_start", "question_start"))
+        needs = phrases_of("kinds.at_hand", language).begins(rest) is not None
+        if asks or needs:
+            return head
+    return text
 
 
 def _without_wish(text: str) -> str:
