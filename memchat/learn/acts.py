@@ -9,6 +9,7 @@ from datetime import date
 from typing import Final
 
 from memchat.learn.dates import absolute_dates
+from memchat.learn.datewords import date_words
 from memchat.learn.language import guess_language
 from memchat.learn.lexicon import phrases, phrases_of, said, skeleton
 from memchat.learn.mask import is_hypothetical, is_text_task
@@ -149,10 +150,16 @@ def _before_question(masked: str, sentence: Span, language: str) -> list[Span]:
 
 def _only_sets_question(head: str, rest: str, language: str) -> bool:
     """Tell whether a statement only leads up: "we have 14 apples, how many each?", "I want to bake a cake, how?"."""
-    if re.search(r"\d", head) and phrases_of("speech.how_many", language).find(rest):
+    if _has_number(head, language) and phrases_of("speech.how_many", language).find(rest):
         return True
     wants = said("kinds.goal", head, language) or said("kinds.task", head, language)
     return wants is not None and phrases_of("speech.how", language).begins(rest) is not None
+
+
+def _has_number(text: str, language: str) -> bool:
+    words = date_words(language)
+    said_so = (words.number(word) for word in re.findall(r"\w+", skeleton(text))) if words is not None else ()
+    return re.search(r"\d", text) is not None or any(number is not None and number > 1 for number in said_so)
 
 
 def _begins_standing_wish(text: str, language: str) -> bool:

@@ -12,7 +12,7 @@ from memchat.learn.dates import absolute_dates, looks_ahead
 from memchat.learn.explicit import explicit_request, is_only_wish
 from memchat.learn.kinds import Judgement, judge_clause
 from memchat.learn.language import guess_language
-from memchat.learn.lexicon import said
+from memchat.learn.lexicon import phrases_of, said
 from memchat.learn.mask import mask
 from memchat.learn.rules import Rules
 from memchat.learn.secrets import has_redaction, redact_secrets
@@ -37,6 +37,7 @@ class Draft:
     explicit: bool = False
     takes_back: bool = False  # denies or ends something and says nothing new: only for the memory it ends
     accepts: bool = False  # takes up a suggestion, so the reply before may lend the content
+    of_self: bool = True  # the first person is in it, or its language leaves that out and it is no mere fragment
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,7 @@ def _draft(
                 explicit,
                 takes_back=_only_takes_back(clause),
                 accepts=said("wishes.accepts", clause.text, clause.language) is not None,
+                of_self=_names_self(clause),
             )
         )
     return drafts
@@ -159,6 +161,12 @@ def _says_something(text: str) -> bool:
     if re.search(r"\d", text):
         return len(letters) >= 4
     return len(letters) >= (3 if has_unspaced_script(text) else 6)
+
+
+def _names_self(clause: Clause) -> bool:
+    if has_unspaced_script(clause.text):
+        return len(clause.text) > 6
+    return phrases_of("speech.first_person", clause.language).find(clause.text) is not None
 
 
 def _only_takes_back(clause: Clause) -> bool:

@@ -65,7 +65,8 @@ def choose_drafts(
 
 
 def _is_in_doubt(draft: Draft) -> bool:
-    return not draft.explicit and not draft.takes_back and _ASKED <= draft.judgement.weight < SURE
+    asked_for = draft.explicit or draft.takes_back
+    return draft.of_self and not asked_for and _ASKED <= draft.judgement.weight < SURE
 
 
 def _ask(
