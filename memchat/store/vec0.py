@@ -40,12 +40,7 @@ def delete_vectors(database: Database, keys: Sequence[int]) -> int:
     """Delete the vectors of keys in every generation and return how many; without vec0 they stay until `fix`."""
     if database.why_no_vectors is not None or not keys:
         return 0
-    return sum(
-        database.write(
-            f"DELETE FROM vectors_{generation} WHERE rowid IN (SELECT value FROM json_each(?))", in_list(keys)
-        )
-        for generation in generations(database)
-    )
+    return sum(_delete_rows(database, generation, keys) for generation in generations(database))
 
 
 def move_vectors(database: Database, keys: Sequence[int], shelf: int) -> None:
@@ -149,13 +144,20 @@ def place(database: Database, generation: int, packed: Iterable[tuple[int, bytes
         in_list(vectors),
     )
     placed = [key for key, _, _ in shelves]
-    there = f"SELECT rowid FROM vectors_{generation}_rowids WHERE rowid IN (SELECT value FROM json_each(?))"
-    for key in database.column(there, in_list(placed)):
-        database.write(f"DELETE FROM vectors_{generation} WHERE rowid = ?", (key,))
+    _delete_rows(database, generation, placed)
     _insert(
         database, generation, ((key, shelf_number(user, State(state)), vectors[key]) for key, user, state in shelves)
     )
     return placed
+
+
+def _delete_rows(database: Database, generation: int, keys: Iterable[int]) -> int:
+    """Delete those of the rows that are there, one by one: asked for several at once, vec0 reads the whole table."""
+    there = database.column(
+        f"SELECT rowid FROM vectors_{generation}_rowids WHERE rowid IN (SELECT value FROM json_each(?))", in_list(keys)
+    )
+    database.write_many(f"DELETE FROM vectors_{generation} WHERE rowid = ?", ((key,) for key in there))
+    return len(there)
 
 
 def _insert(database: Database, generation: int, rows: Iterable[tuple[int, int, bytes]]) -> None:
