@@ -6,10 +6,10 @@ from pathlib import Path
 
 from memchat.curate.embedding import embed_memory
 from memchat.curate.forget import complete_receipt
-from memchat.curate.quotes import gather_old_wordings
+from memchat.curate.quotes import gather_old_wordings, list_retold
 from memchat.curate.remember import given_fields
 from memchat.curate.repl_history import strip_history
-from memchat.curate.wording import refuse_forgotten, refuse_secret, says_nothing_new, tidy
+from memchat.curate.wording import refuse_forgotten, refuse_secret, says_nothing_new, tidy, value_of
 from memchat.engine import Embedder
 from memchat.errors import UsageError
 from memchat.records import Cause, Kind, Memory, Receipt
@@ -77,8 +77,11 @@ def redact(
     """
     before = store.get_memory(id)
     after = before if revision.empty else _revise(store, before, revision, now)
-    stripped = strip_history(history, gather_old_wordings(store, after).found_in) if history is not None else 0
-    receipt = store.erase_wording(id, extra_files=[file for file in (history, log) if file is not None])
+    quotes = gather_old_wordings(store, after)
+    stripped = strip_history(history, quotes.found_in) if history is not None else 0
+    retold = list_retold(store, [after], quotes)
+    files = [file for file in (history, log) if file is not None]
+    receipt = store.erase_wording(id, retold=retold, extra_files=files)
     pending = embed_memory(store, embedder, id)
     return Edited(store.get_memory(id), after != before, pending, complete_receipt(receipt, history, stripped))
 
@@ -91,7 +94,7 @@ def _revise(store: Store, before: Memory, revision: Revision, now: datetime) -> 
         given |= _wording_fields(before, _check_wording(store, before, revision.text, revision))
     with store.transaction():
         if revision.text is not None and revision.allow_again:
-            store.allow_again(revision.text)
+            store.allow_again(revision.text, slot_value=value_of(revision.text))
         return store.update_memory(before.id, cause=Cause.USER, now=now, **given)
 
 

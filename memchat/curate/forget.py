@@ -7,8 +7,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from memchat.curate.quotes import gather_quotes
+from memchat.curate.quotes import gather_quotes, list_retold, with_past
 from memchat.curate.repl_history import strip_history
+from memchat.curate.wording import value_of
 from memchat.engine import Embedder
 from memchat.errors import NotFound
 from memchat.recall import RecallOptions, recall
@@ -104,9 +105,11 @@ def forget(store: Store, selection: Selection, *, history: Path | None = None, l
     everything goes). Raises NotFound with nothing erased when something has gone meanwhile, StoreBusy when another
     program keeps the old bytes from being wiped.
     """
-    stripped = _strip(store, selection, history)
+    quotes = None if selection.everything else gather_quotes(store, selection.memories, selection.sessions)
+    retold = list_retold(store, selection.memories, quotes) if quotes is not None else []
+    stripped = strip_history(history, quotes.found_in if quotes else _anything) if history is not None else 0
     files = tuple(file for file in (history, log) if file is not None)
-    receipts = [erase(files) for erase in _erasures(store, selection)]
+    receipts = [erase(files) for erase in _erasures(store, selection, retold)]
     return complete_receipt(merge_receipts(receipts), history, stripped)
 
 
@@ -116,29 +119,34 @@ def complete_receipt(receipt: Receipt, history: Path | None, stripped: int) -> R
     return replace(receipt, erased={**receipt.erased, **lines}, unreachable=(*receipt.unreachable, *_UNREACHABLE))
 
 
-def _strip(store: Store, selection: Selection, history: Path | None) -> int:
-    if history is None:
-        return 0
-    if selection.everything:
-        return strip_history(history, lambda entry: True)
-    return strip_history(history, gather_quotes(store, selection.memories, selection.sessions).found_in)
+def _anything(entry: str) -> bool:
+    return True
 
 
 _Erasing = Callable[[Sequence[Path]], Receipt]
 
 
-def _erasures(store: Store, selection: Selection) -> list[_Erasing]:
+def _erasures(store: Store, selection: Selection, retold: Sequence[int]) -> list[_Erasing]:
     """Return the erasings to be done, one after the other: conversations first, then the memories that are left."""
+    slots = {} if selection.everything else _missing_slots(store, selection.memories)
     if selection.everything:
         return [lambda files: store.erase_user(extra_files=files)]
     erasures: list[_Erasing] = []
     if selection.sessions:
-        erasures.append(lambda files: store.erase_sessions(selection.sessions, extra_files=files))
+        erasures.append(
+            lambda files: store.erase_sessions(selection.sessions, retold=retold, slots=slots, extra_files=files)
+        )
     gone = set(selection.sessions)
     rest = [m.id for m in selection.memories if m.source is None or m.source.session not in gone]
     if rest:
-        erasures.append(lambda files: store.erase(rest, extra_files=files))
+        erasures.append(lambda files: store.erase(rest, retold=retold, slots=slots, extra_files=files))
     return erasures
+
+
+def _missing_slots(store: Store, memories: Sequence[Memory]) -> dict[int, str]:
+    """Return what the memories say that came in without being taken apart: by hand, or from a file."""
+    values = {memory.id: value_of(memory.text) for memory in with_past(store, memories) if memory.attribute is None}
+    return {id: value for id, value in values.items() if value is not None}
 
 
 def merge_receipts(receipts: Sequence[Receipt]) -> Receipt:

@@ -65,6 +65,12 @@ def gather_old_wordings(store: Store, memory: Memory) -> Quotes:
     return Quotes([*told, *_said(store, memory)], told, [memory.text])
 
 
+def list_retold(store: Store, memories: Sequence[Memory], quotes: Quotes) -> list[int]:
+    """Return the turns whose model was given any of these memories, and in which its words came back."""
+    given = store.list_turns_given([memory.id for memory in with_past(store, memories)])
+    return [turn.id for turn in given if quotes.found_in(turn.user_text) or quotes.found_in(turn.reply)]
+
+
 def with_past(store: Store, memories: Sequence[Memory]) -> list[Memory]:
     """Return memories with all that they replaced, as an erasing takes them."""
     going = {memory.id: memory for memory in memories}

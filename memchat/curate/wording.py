@@ -3,8 +3,9 @@
 from typing import Final
 
 from memchat.errors import ForgottenBefore, SecretFound, UsageError
+from memchat.learn.reconcile import slot_of
 from memchat.learn.secrets import redact_secrets
-from memchat.store import Store
+from memchat.store import Store, slot_value
 from memchat.text import fold, one_line, words
 
 LONGEST_TEXT: Final = 2000  # characters; a longer one would not fit beside a message, nor an embedder's window
@@ -28,9 +29,15 @@ def refuse_secret(text: str) -> None:
 
 
 def refuse_forgotten(store: Store, text: str) -> None:
-    """Raise ForgottenBefore when the user had this text forgotten."""
-    if store.is_forgotten(text):
+    """Raise ForgottenBefore when the user had this text forgotten, or the same thing in other words."""
+    if store.has_forgotten() and store.is_forgotten(text, slot_value=value_of(text)):
         raise ForgottenBefore("You had this forgotten; it is kept again only with --allow-again.")
+
+
+def value_of(text: str) -> str | None:
+    """Return what a statement says in the form in which it stays forgotten: "me / home = porto"; None for most."""
+    slot = slot_of(text)
+    return None if slot is None else slot_value(slot.subject, slot.attribute, slot.value)
 
 
 def says_nothing_new(old: str, new: str) -> bool:

@@ -4,8 +4,9 @@
 """
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from memchat.errors import NotFound
@@ -15,6 +16,7 @@ from memchat.store.part import Part, in_list
 from memchat.store.verification import MOST_TERMS, Erasure
 
 _ALL: Final = "IN (SELECT value FROM json_each(?))"
+_NO_SLOTS: Final[Mapping[int, str]] = MappingProxyType({})
 _MOST_VECTORS: Final = 64  # vectors whose raw bytes are looked for, spread over all that were erased
 _COUNTED: Final = ("memories", "vectors", "keys", "history", "turns", "log", "queue")
 UNREACHABLE: Final = (
@@ -28,24 +30,40 @@ UNREACHABLE: Final = (
 class Erase(Part):
     """Erases for good; every method wipes and verifies before it returns."""
 
-    def erase(self, ids: Sequence[int], *, extra_files: Sequence[Path] = ()) -> Receipt:
+    def erase(
+        self,
+        ids: Sequence[int],
+        *,
+        retold: Collection[int] = (),
+        slots: Mapping[int, str] = _NO_SLOTS,
+        extra_files: Sequence[Path] = (),
+    ) -> Receipt:
         """Erase memories with their earlier versions and wordings and the whole exchanges that stated them.
 
-        NotFound, and nothing is erased, when one is not there. `extra_files` are read for the words afterwards.
+        `retold` are further turns that repeat them in other words, `slots` the `slot_value` of memories that have none
+        of their own. NotFound, and nothing is erased, when a memory is not there. `extra_files` are read for the words
+        afterwards.
         """
         with self._db.transaction():
             self._require_memories(ids)
             erasure = Erasure(self._with_past(ids))
-            self._erase_memories(erasure, keep_marks=True)
+            self._erase_memories(erasure, retold, slots)
             scrubbing.note_due(self._db)
         return self._wipe(erasure, extra_files)
 
-    def erase_sessions(self, ids: Sequence[int], *, extra_files: Sequence[Path] = ()) -> Receipt:
+    def erase_sessions(
+        self,
+        ids: Sequence[int],
+        *,
+        retold: Collection[int] = (),
+        slots: Mapping[int, str] = _NO_SLOTS,
+        extra_files: Sequence[Path] = (),
+    ) -> Receipt:
         """Erase conversations and the memories that were first stated in them."""
         with self._db.transaction():
             self._require_sessions(ids)
             erasure = Erasure(self._with_past(self._learnt_in(ids)))
-            self._erase_memories(erasure, keep_marks=True)
+            self._erase_memories(erasure, retold, slots)
             self._erase_conversations(ids, erasure)
             scrubbing.note_due(self._db)
         return self._wipe(erasure, extra_files)
@@ -62,18 +80,20 @@ class Erase(Part):
             scrubbing.note_due(self._db)
         return self._wipe(erasure, extra_files)
 
-    def erase_wording(self, id: int, *, extra_files: Sequence[Path] = ()) -> Receipt:
+    def erase_wording(self, id: int, *, retold: Collection[int] = (), extra_files: Sequence[Path] = ()) -> Receipt:
         """Erase every earlier wording of a memory with the exchanges that stated it; its present text stays.
 
-        Call it after `update_memory`, whose history tells what the earlier wordings were.
+        What replies were given of it goes from the log, which tells it in the words of then. Call it after
+        `update_memory`, whose history tells what the earlier wordings were.
         """
         with self._db.transaction():
             self._require_memories([id])
             erasure = Erasure(())
             erasure.texts = set(self._wordings([id])) | set(self._evidence([id]))
             present = set(self._db.column("SELECT text FROM keys WHERE memory = ?", (id,)))
-            self._erase_exchanges([id], erasure.texts - present, erasure)
+            self._erase_exchanges([id], erasure.texts - present, erasure, retold)
             erasure.texts -= present
+            erasure.counts["log"] += exchanges.clear_quotations(self._db, [id])
             erasure.counts["history"] = self._db.write("DELETE FROM changes WHERE memory = ?", (id,))
             self._db.write("UPDATE sources SET evidence = '' WHERE memory = ?", (id,))
             marks = [("text", wording) for wording in erasure.texts]
@@ -140,12 +160,11 @@ class Erase(Part):
     def _evidence(self, ids: Collection[int]) -> list[str]:
         return self._db.column(f"SELECT evidence FROM sources WHERE evidence != '' AND memory {_ALL}", in_list(ids))
 
-    def _erase_memories(self, erasure: Erasure, *, keep_marks: bool) -> None:
+    def _erase_memories(self, erasure: Erasure, retold: Collection[int], slots: Mapping[int, str]) -> None:
         ids = erasure.forgotten
         self._collect(erasure)
-        if keep_marks:
-            self._mark_forgotten(ids)
-        self._erase_exchanges(ids, self._wordings(ids), erasure)
+        self._mark_forgotten(ids, slots)
+        self._erase_exchanges(ids, self._wordings(ids), erasure, retold)
         erasure.counts["log"] += exchanges.clear_quotations(self._db, ids)
         erasure.counts["vectors"] = self._delete_vectors(ids)
         keywords.delete_rows(self._db, ids)
@@ -164,21 +183,32 @@ class Erase(Part):
             return vec0.wipe(self._db)
         return vec0.delete_vectors(self._db, keys.key_ids(self._db, ids))
 
-    def _mark_forgotten(self, ids: Iterable[int]) -> None:
+    def _mark_forgotten(self, ids: Iterable[int], given: Mapping[int, str]) -> None:
         """Keep hashes of each wording, its evidence and its slot, so that none of them is learnt again."""
         for id in ids:
             marks: list[tuple[str, str | None]] = [("text", wording) for wording in self._wordings([id])]
             marks += [("evidence", evidence) for evidence in self._evidence([id])]
             slots = self._db.rows("SELECT subject, attribute, value FROM memories WHERE id = ?", (id,))
             marks += [("slot", tombstones.slot_value(*slot)) for slot in slots]
+            marks.append(("slot", given.get(id)))
             tombstones.add_tombstones(self._db, self._user_id, id, marks)
 
-    def _erase_exchanges(self, ids: Collection[int], wordings: Collection[str], erasure: Erasure) -> None:
-        """Mark the exchanges that stated the memories, and all in which a wording stands word for word."""
+    def _erase_exchanges(
+        self, ids: Collection[int], wordings: Collection[str], erasure: Erasure, retold: Collection[int]
+    ) -> None:
+        """Mark the exchanges that stated or retold the memories, and all in which a wording stands word for word."""
         turns = exchanges.exchanges_of(self._db, ids) | exchanges.quoting(self._db, self._user_id, wordings)
+        turns |= exchanges.with_copies(self._db, self._own_turns(retold))
         erasure.texts.update(exchanges.list_texts(self._db, turns))
         erasure.counts += exchanges.mark_forgotten(self._db, turns)
         exchanges.clear_derived(self._db, self._user_id, wordings)
+
+    def _own_turns(self, turns: Collection[int]) -> list[int]:
+        return self._db.column(
+            f"""SELECT id FROM turns WHERE NOT forgotten AND id {_ALL}
+            AND session IN (SELECT id FROM sessions WHERE user = ?)""",
+            (*in_list(turns), self._user_id),
+        )
 
     def _erase_conversations(self, ids: Sequence[int], erasure: Erasure) -> None:
         turns = self._db.column(f"SELECT id FROM turns WHERE session {_ALL}", in_list(ids))

@@ -35,6 +35,16 @@ class Recalls(Part):
         )
         return [(to_turn(row), self._to_recall(row[TURN_WIDTH:])) for row in rows]
 
+    def list_turns_given(self, memories: Collection[int]) -> list[Turn]:
+        """Return the user's turns whose model was given any of the memories, oldest first, without forgotten ones."""
+        rows = self._db.rows(
+            f"""SELECT {TURN_COLUMNS}, {_COLUMNS} {_OF_USER} AND NOT turns.forgotten AND recalls.turn IN
+            (SELECT turn FROM quotations WHERE memory IN (SELECT value FROM json_each(?))) ORDER BY recalls.turn""",
+            (self._user_id, *in_list(memories)),
+        )
+        wanted = set(memories)
+        return [to_turn(row) for row in rows if wanted & ids_given(self._to_recall(row[TURN_WIDTH:]))]
+
     def _to_recall(self, row: Row) -> Recall:
         query, embed_model, floor, candidates, block, tokens, profile, profile_tokens, timings, keywords_only = row
         return Recall(

@@ -7,9 +7,10 @@ from typing import Final
 
 from memchat.store.connection import Database
 from memchat.store.part import Part
-from memchat.text import fold
+from memchat.text import fold, words
 
 _HASH_BYTES: Final = 16
+_SHORT_FORMS: Final = (("n't", " not"), ("'m", " am"), ("'re", " are"), ("'ve", " have"), ("'ll", " will"))
 
 
 class Tombstones(Part):
@@ -26,13 +27,18 @@ class Tombstones(Part):
         sql = f"SELECT 1 FROM tombstones WHERE user = ? AND hash IN ({places}) LIMIT 1"
         return self._db.value(sql, (self._user_id, *hashes)) is not None
 
-    def allow_again(self, text: str) -> bool:
-        """Lift the forgetting of a text, with the evidence and slot that went with it; False if there was none."""
+    def has_forgotten(self) -> bool:
+        """Tell whether the user had anything forgotten: nothing else need be compared where not."""
+        return self._db.value("SELECT 1 FROM tombstones WHERE user = ? LIMIT 1", (self._user_id,)) is not None
+
+    def allow_again(self, text: str, *, slot_value: str | None = None) -> bool:
+        """Lift the forgetting of a text or slot, with all that went with it; False if there was none."""
+        hashes = _hashes(self._db, [("text", text), *([("slot", slot_value)] if slot_value else [])])
         return bool(
             self._db.write(
-                """DELETE FROM tombstones WHERE user = ?1 AND memory IN
-                (SELECT memory FROM tombstones WHERE user = ?1 AND hash = ?2)""",
-                (self._user_id, *_hashes(self._db, [("text", text)])),
+                f"""DELETE FROM tombstones WHERE user = ?1 AND memory IN
+                (SELECT memory FROM tombstones WHERE user = ?1 AND hash IN (?2{", ?3" * (len(hashes) - 1)}))""",
+                (self._user_id, *hashes),
             )
         )
 
@@ -61,5 +67,14 @@ def add_tombstones(database: Database, user: int, memory: int, marks: Iterable[t
 def _hashes(database: Database, marks: Sequence[tuple[str, str]]) -> list[bytes]:
     key = bytes.fromhex(database.value("SELECT value FROM meta WHERE name = 'tombstone_key'"))
     return [
-        hmac.new(key, f"{kind}\n{fold(value)}".encode(), hashlib.sha256).digest()[:_HASH_BYTES] for kind, value in marks
+        hmac.new(key, f"{kind}\n{_form(value)}".encode(), hashlib.sha256).digest()[:_HASH_BYTES]
+        for kind, value in marks
     ]
+
+
+def _form(text: str) -> str:
+    """Return the form in which forgotten texts are compared: words alone, short forms written out."""
+    folded = fold(text)
+    for short, long in _SHORT_FORMS:
+        folded = folded.replace(short, long)
+    return " ".join(words(folded)) or folded
