@@ -135,7 +135,7 @@ def test_ctrl_c_in_the_middle_of_a_reply(start: Callable[..., Terminal]) -> None
 
 def test_ctrl_c_while_the_last_words_are_learnt(start: Callable[..., Terminal]) -> None:
     terminal = start("learning")
-    terminal.type("I moved to Berlin." + ENTER)
+    terminal.type("Our hedge is a bit odd." + ENTER)
     terminal.until_shown("heard 1 lines")
     terminal.type(CTRL_D)
     terminal.until_shown("learning from 1 exchange")
