@@ -283,16 +283,17 @@ def _score_row(name: str, score: "EvalResult | Score", ks: tuple[int, ...]) -> l
 
 
 def _draft(run: Invocation, file: Path) -> None:
+    from memchat.curate.private_files import write_private
     from memchat.learn.cues import draft_questions
 
-    target = file.expanduser()
+    target = typed_path(file)
     if target.exists():
         raise UsageError(f"{file} exists already; name a new file.")
-    model, count = run.app.chat_model(), 0
-    with target.open("x", encoding="utf-8") as out:
-        for memory in run.store.list_memories():
-            for question in draft_questions(model, memory):
-                row = {"q": question, "gold": [memory.ref or memory.id], "category": memory.kind.value}
-                out.write(json.dumps(row, ensure_ascii=False) + "\n")
-                count += 1
-    print_line(f"Drafted {count} questions in {file}; correct them before you trust their figures.")
+    model = run.app.chat_model()
+    lines: list[str] = []
+    for memory in run.store.list_memories():
+        for question in draft_questions(model, memory):
+            row = {"q": question, "gold": [memory.ref or memory.id], "category": memory.kind.value}
+            lines.append(json.dumps(row, ensure_ascii=False) + "\n")
+    write_private(target, lines)
+    print_line(f"Drafted {len(lines)} questions in {file}; correct them before you trust their figures.")

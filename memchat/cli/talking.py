@@ -14,7 +14,8 @@ from memchat.cli.invocation import Invocation, JsonFlag, on_terminal, print_json
 from memchat.errors import Cancelled, UsageError
 
 if TYPE_CHECKING:
-    from memchat.chat import Attachment, TurnResult
+    from memchat.app import App
+    from memchat.chat import Attachment, Chat, TurnResult
 
 _STDIN_WAIT = 0.5  # seconds to wait for a pipe to show data; a longer wait is asked for with "-"
 
@@ -69,6 +70,7 @@ def _chat(
     else:
         from memchat.terminal.lines import run_lines
 
+        _tell_of_memory(app, conversation)
         status = run_lines(app, conversation, sys.stdin, sys.stdout, sys.stderr)
     if status:
         raise typer.Exit(status)
@@ -90,12 +92,21 @@ def ask(
     question, attachments = _question(text)
     app = context.obj.app
     conversation = app.open_chat(mode=Mode.INCOGNITO if incognito else Mode.NORMAL)
+    _tell_of_memory(app, conversation)
     conversation.learning = conversation.learning and not no_learn
     result = _answer(conversation.turn(question, Event(), attachments), quiet=json_)
     if json_:
         print_json(_as_json(result))
     if result.interrupted:
         raise Cancelled("The reply was interrupted.")
+
+
+def _tell_of_memory(app: "App", conversation: "Chat") -> None:
+    """Say why this conversation has no memory, or what is odd about its file."""
+    if app.why_no_memory:
+        tell(f"No memory in this chat: {app.why_no_memory}")
+    for notice in conversation.store.notices if conversation.store else ():
+        tell(notice)
 
 
 def _as_json(result: "TurnResult") -> dict[str, object]:
@@ -119,19 +130,21 @@ def _answer(events: Iterator[object], quiet: bool) -> "TurnResult":
 
     result: TurnResult | None = None
     ended_line = True
-    for event in events:
-        if isinstance(event, Piece) and not quiet:
-            piece = clean(event.text)
-            sys.stdout.write(piece)
-            sys.stdout.flush()
-            ended_line = piece.endswith("\n") if piece else ended_line
-        elif isinstance(event, Notice):
-            tell(event.sentence)
-        elif isinstance(event, Finished):
-            result = event.result
+    try:
+        for event in events:
+            if isinstance(event, Piece) and not quiet:
+                piece = clean(event.text)
+                sys.stdout.write(piece)
+                sys.stdout.flush()
+                ended_line = piece.endswith("\n") if piece else ended_line
+            elif isinstance(event, Notice):
+                tell(event.sentence)
+            elif isinstance(event, Finished):
+                result = event.result
+    finally:
+        if not ended_line:
+            sys.stdout.write("\n")
     assert result is not None, "a turn ends with Finished or an error"
-    if not quiet and not ended_line:
-        sys.stdout.write("\n")
     return result
 
 
