@@ -11,7 +11,10 @@ from memchat.errors import MemchatError
 
 
 def strip_history(path: Path, quotes: Callable[[str], bool]) -> int:
-    """Rewrite the file without the entries that `quotes` names, overwriting the old bytes; return how many went."""
+    """Rewrite the file without the entries that `quotes` names, overwriting the old bytes; return how many went.
+
+    A file without any entry left goes: its name tells of a user.
+    """
     try:
         with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as stream:
             entries = list(_entries(stream))
@@ -22,6 +25,8 @@ def strip_history(path: Path, quotes: Callable[[str], bool]) -> int:
     kept = [raw for raw, text in entries if not text or not quotes(text)]
     if len(kept) < len(entries):
         write_private(path, kept, wipe_old=True)
+        if not any(text for raw, text in entries if raw in kept):
+            path.unlink(missing_ok=True)
     return len(entries) - len(kept)
 
 

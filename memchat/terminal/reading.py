@@ -10,10 +10,10 @@ from memchat.terminal.toolbar import Standing, prompt_text, toolbar_text
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
-    from prompt_toolkit.history import History
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
     from memchat.terminal.completion import CommandCompleter
+    from memchat.terminal.history import MessageHistory
 
 QUOTES: Final = '"""'
 
@@ -86,7 +86,7 @@ class PromptReader:
         notices: Callable[[], None],
         board: NoticeBoard,
         *,
-        history: "History",
+        history: "MessageHistory",
         completer: "CommandCompleter",
         vi: bool,
         edit: Callable[[str], str],
@@ -98,6 +98,7 @@ class PromptReader:
         self._completer = completer
         self._edit = edit
         self._remark = remark
+        self._history = history
         self._session = self._make_session(history, completer, vi)
 
     def read(self, default: str = "") -> str:
@@ -110,6 +111,20 @@ class PromptReader:
         finally:
             self._board.nudge = None
 
+    def forget(self) -> None:
+        """Drop what was typed, cut and searched for: something was erased, and any of it may quote that."""
+        from prompt_toolkit.history import InMemoryHistory
+        from prompt_toolkit.layout import BufferControl
+
+        self._history.reload()
+        session = self._session
+        session.clipboard.set_text("")
+        session.search_buffer.history = InMemoryHistory()
+        session.search_buffer.reset()
+        for control in session.app.layout.find_all_controls():
+            if isinstance(control, BufferControl):
+                control.search_state.text = ""
+
     def ask(self, question: str) -> bool:
         """Put a yes-or-no question on a line of its own."""
         from prompt_toolkit import PromptSession
@@ -120,7 +135,7 @@ class PromptReader:
             return False
         return means_yes(answer)
 
-    def _make_session(self, history: "History", completer: "CommandCompleter", vi: bool) -> "PromptSession[str]":
+    def _make_session(self, history: "MessageHistory", completer: "CommandCompleter", vi: bool) -> "PromptSession[str]":
         from prompt_toolkit import PromptSession
         from prompt_toolkit.application.current import get_app_session
         from prompt_toolkit.enums import EditingMode

@@ -152,8 +152,7 @@ class Repl:
         trim_typed(app.paths.history)
         history = MessageHistory(app.paths.history, self._may_keep_typed, app.clock)
         completer = CommandCompleter(Choices(self._memories, self._sessions, lambda: list_models(app)))
-        desk.forgot = history.reload
-        return PromptReader(
+        reader = PromptReader(
             self._standing,
             self._show_notices,
             self._board,
@@ -163,6 +162,8 @@ class Repl:
             edit=edit_text,
             remark=lambda sentence: print_error(desk.remarks, sentence),
         )
+        desk.forgot = reader.forget
+        return reader
 
     def _may_keep_typed(self) -> bool:
         return self._desk.app.settings.flag("terminal.history") and self._desk.chat.mode is not Mode.INCOGNITO
