@@ -102,13 +102,13 @@ def test_reading_a_long_prompt_is_stopped_and_what_was_read_is_kept(model):
     begun = monotonic()
     assert reply(model, said(long), stop) == []
     assert monotonic() - begun < 2.5
-    assert reply(model, said(long), max_tokens=2)[-1].done.cached_tokens > 20
+    assert reply(model, said(long[:400]), max_tokens=2)[-1].done.cached_tokens > 20
 
 
 def test_learning_between_two_turns_costs_the_next_one_nothing(model):
-    talk = said("Tell me about rivers. " * 60, "They flow.", "And lakes?")
+    talk = said("Tell me about rivers. " * 20, "They flow.", "And lakes?")
     reply(model, talk)
-    other = [Message(Role.SYSTEM, "You sort sentences. " * 40), *said("I moved to Berlin.")]
+    other = [Message(Role.SYSTEM, "You sort sentences. " * 20), *said("I moved to Berlin.")]
     schema = {"type": "object", "properties": {"personal": {"type": "boolean"}}, "required": ["personal"]}
     model.complete_json(other, schema, max_tokens=30, stop=Event())
     done = reply(model, [*talk, *said("x", "They lie still.")[1:], *said("And seas?")])[-1].done
