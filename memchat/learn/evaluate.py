@@ -22,11 +22,13 @@ from memchat.engine import ChatModel, Embedder
 from memchat.errors import UsageError
 from memchat.learn.dates import absolute_dates
 from memchat.learn.drafts import Draft
+from memchat.learn.json_reply import items_of
 from memchat.learn.kinds import Judgement
 from memchat.learn.language import guess_language
 from memchat.learn.options import LearnOptions
 from memchat.learn.reconcile import chooser
 from memchat.learn.turn import Writer, learn_turn, plan
+from memchat.learn.wording import PLAIN_SCHEMA, plain_messages
 from memchat.records import Cause, Kind, NewMemory, State
 from memchat.store import Store
 
@@ -110,6 +112,17 @@ def _learn_row(store: Store, row: Json, model: ChatModel | None, embedder: Embed
     )
     learn_turn(store, model, embedder, store.list_queued(1, at)[0], LearnOptions(), at, Event())
     return [(memory.text, memory.kind.value) for memory in store.list_memories()]
+
+
+def extract_plainly(model: ChatModel) -> Extract:
+    """Return a function that stores whatever a plain prompt gives, unchecked, to measure the rest against."""
+
+    def extract(row: Json) -> list[tuple[str, str]]:
+        messages = plain_messages(str(row["user"]), str(row["assistant"]))
+        items = items_of(model.complete_json(messages, PLAIN_SCHEMA, max_tokens=300, stop=Event()), "memories")
+        return [(str(item["text"]), str(item.get("kind"))) for item in items or () if item.get("text")]
+
+    return extract
 
 
 def score_extraction(

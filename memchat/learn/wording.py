@@ -129,3 +129,35 @@ CUES_SCHEMA: Final[Mapping[str, object]] = {
 def cue_messages(text: str) -> list[Message]:
     """Return the prompt for the questions that a memory answers."""
     return [Message(Role.SYSTEM, _CUES), Message(Role.USER, f"Note: {text}")]
+
+
+# -- the plain way, to measure against
+
+_PLAIN: Final = (
+    "Extract the durable facts about the user from the exchange below: who and where they are, work, people around "
+    "them, limits, preferences, decisions, goals. Leave out small talk, questions and what is true only today. Reply "
+    "with JSON; an empty list when there is nothing durable."
+)
+PLAIN_SCHEMA: Final[Mapping[str, object]] = {
+    "type": "object",
+    "properties": {
+        "memories": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "text": {"type": "string"},
+                    "kind": {"type": "string"},
+                    "confidence": {"type": "number"},
+                },
+                "required": ["text", "kind", "confidence"],
+            },
+        }
+    },
+    "required": ["memories"],
+}
+
+
+def plain_messages(user: str, assistant: str) -> list[Message]:
+    """Return the prompt of a memory layer without any checks: the whole exchange and a wish for facts."""
+    return [Message(Role.SYSTEM, _PLAIN), Message(Role.USER, f"EXCHANGE:\nUser: {user}\nAssistant: {assistant}")]
