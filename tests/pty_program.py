@@ -52,10 +52,10 @@ def main() -> int:
     """Run the scene."""
     folder, scene = Path(sys.argv[1]), sys.argv[2]
     model = Scripted(scene)
-    learning = scene == "learning"
-    if learning:
+    if scene == "learning":
         model.before_json = Event()  # never set: learning takes for ever
-    app = make_app(folder, model, learn__mode="auto" if learning else "off", learn__idle_seconds=0.0)
+    mode = "auto" if scene in ("learning", "learnt") else "off"
+    app = make_app(folder, model, learn__mode=mode, learn__idle_seconds=1.0 if scene == "learnt" else 0.0)
     try:
         return run_repl(app, app.open_chat())
     finally:

@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="pseudo-terminals of Unix"),
 ]
 ROOT = Path(__file__).parent.parent
-ENTER, CTRL_C, CTRL_D = "\r", "\x03", "\x04"
+ENTER, CTRL_C, CTRL_D, CTRL_U = "\r", "\x03", "\x04", "\x15"
 
 
 class Terminal:
@@ -141,6 +141,19 @@ def test_ctrl_c_while_the_last_words_are_learnt(start: Callable[..., Terminal]) 
     terminal.until_shown("learning from 1 exchange")
     terminal.type(CTRL_C)
     terminal.until_shown("1 exchange left to learn from")
+    assert terminal.until_over() == 0
+
+
+def test_what_is_learnt_is_told_when_nothing_stands_on_the_line(start: Callable[..., Terminal]) -> None:
+    terminal = start("learnt")
+    terminal.type("I moved to Berlin in March." + ENTER)
+    terminal.until_shown("heard 1 lines")
+    terminal.type("half a li")
+    terminal.until_shown("1 memory")  # the toolbar knows already
+    assert "+ #1" not in "\n".join(terminal.lines())
+    terminal.type(CTRL_U)
+    terminal.until_shown("+ #1 I moved to Berlin")
+    terminal.type(CTRL_D)
     assert terminal.until_over() == 0
 
 
