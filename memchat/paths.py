@@ -42,7 +42,7 @@ def locate(db: str | None = None, config: str | None = None, user: str = DEFAULT
 def list_histories(paths: Paths) -> list[Path]:
     """Return the input histories of all users that are there."""
     folder = paths.history.parent
-    return [file for file in (folder / "history", *sorted(folder.glob("history-*"))) if file.is_file()]
+    return [file for file in (folder / "history", *sorted(folder.glob("history-*"))) if os.path.isfile(file)]
 
 
 def _history_name(user: str) -> str:

@@ -1,5 +1,6 @@
 """The composition root: the only place that builds the objects and hands them on."""
 
+import os.path
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from threading import Event
@@ -169,7 +170,7 @@ class App:
         )
 
     def _recorded_embedder(self) -> EmbedderCard | None:
-        if not self.paths.db.exists():
+        if not os.path.exists(self.paths.db):
             return None
         try:  # a connection of its own, since any thread may be the first to need an embedder
             with Store.open(self.paths.db, self.user, read_only=True) as store:

@@ -11,7 +11,7 @@ from threading import Event
 
 from memchat.alone import alone
 from memchat.app import App
-from memchat.errors import Cancelled, EngineError, EngineUnreachable, ModelMissing, StoreBusy, UsageError
+from memchat.errors import Cancelled, EngineError, EngineUnreachable, ModelMissing, StoreBusy, StoreUnusable
 from memchat.learn import Learned, LearnOptions, learn_turn
 from memchat.learn.chores import write_missing_cues
 from memchat.learn.worker import LOCK_SUFFIX
@@ -81,7 +81,7 @@ def write_cues(app: App, stop: Event, progress: Progress) -> int:
 @contextmanager
 def _learning_alone(store: Store) -> Iterator[None]:
     if store.read_only:
-        raise UsageError(f"{store.path} cannot be written, so nothing can be learnt.")
+        raise StoreUnusable(f"{store.path} cannot be written, so nothing can be learnt.")
     with alone(store.path.with_name(store.path.name + LOCK_SUFFIX)) as mine:
         if not mine:
             raise StoreBusy("Another memchat is learning from this file right now; it takes up all that waits.")

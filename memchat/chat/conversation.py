@@ -157,7 +157,7 @@ class Chat:
         if typed.secrets:
             yield Notice(f"Not written down: {', '.join(typed.secrets)}.")
         wish = explicit_request(typed.kept)
-        draft.kept = self._keeping is not None and self.mode is Mode.NORMAL
+        draft.kept = self.store is not None and not self.store.read_only and self.mode is Mode.NORMAL
         if wish is not None and not draft.kept:
             yield Notice(f"Not saved: {self._why_not_saved()}.")
         try:
@@ -199,7 +199,9 @@ class Chat:
         return None if self.mode is Mode.INCOGNITO else self.store
 
     def _why_not_saved(self) -> str:
-        return "there is no memory file in use" if self.store is None else f"this chat is {self.mode.value}"
+        if self.store is None:
+            return "there is no memory file in use"
+        return "the memory file cannot be written" if self.mode is Mode.NORMAL else f"this chat is {self.mode.value}"
 
     def _save_wish(self, draft: Draft, wish: str) -> Iterator[TurnEvent]:
         assert self.store is not None

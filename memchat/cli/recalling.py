@@ -1,6 +1,7 @@
 """`inspect`, `log`, `eval`: what is found for a question, and why."""
 
 import json
+import os.path
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -287,7 +288,7 @@ def _draft(run: Invocation, file: Path) -> None:
     from memchat.learn.cues import draft_questions
 
     target = typed_path(file)
-    if target.exists():
+    if os.path.exists(target):
         raise UsageError(f"{file} exists already; name a new file.")
     model = run.app.chat_model()
     lines: list[str] = []

@@ -109,7 +109,7 @@ def fix(store: Store, paths: Paths) -> tuple[str, ...]:
 def _config_check(paths: Paths, fault: str) -> Check:
     if fault:
         return Check("config", False, fault, f"Correct it in {paths.config}.")
-    return Check("config", True, f"{paths.config}" if paths.config.exists() else "no config file, defaults hold")
+    return Check("config", True, f"{paths.config}" if os.path.exists(paths.config) else "no config file, defaults hold")
 
 
 def _store_checks(store: Store | None, fault: str) -> Iterator[Check]:
@@ -239,7 +239,7 @@ def _private_places(paths: Paths, *, with_db: bool) -> Iterable[tuple[Path, int]
     if os.name != "posix":
         return
     for file in (*([paths.db] if with_db else []), *list_histories(paths), paths.log, paths.config):
-        if file.is_file():  # a device, such as /dev/null for no config at all, is everybody's
+        if os.path.isfile(file):  # a device, such as /dev/null for no config at all, is everybody's
             yield file, 0o600
     if paths.db.parent.name == "memchat":
         yield paths.db.parent, 0o700
@@ -281,9 +281,9 @@ def _newest_moment(store: Store | None) -> datetime | None:
 
 
 def _disk_check(paths: Paths) -> Check:
-    folder = next((folder for folder in paths.db.parents if folder.is_dir()), Path.cwd())
+    folder = next((folder for folder in paths.db.parents if os.path.isdir(folder)), Path.cwd())
     free = shutil.disk_usage(folder).free
-    size = paths.db.stat().st_size if paths.db.is_file() else 0
+    size = paths.db.stat().st_size if os.path.isfile(paths.db) else 0
     needed = max(_LEAST_FREE_BYTES, 2 * size)  # a forget writes the whole file anew
     found = f"{free // 2**20} MB free in {folder}"
     if free < needed:

@@ -76,6 +76,8 @@ def redact(
     does, and StoreBusy when another program keeps the old bytes from being wiped.
     """
     before = store.get_memory(id)
+    with store.transaction():
+        pass  # a file that cannot be written is refused before anything is taken out of the input history
     after = before if revision.empty else _revise(store, before, revision, now)
     quotes = gather_old_wordings(store, after)
     stripped = strip_history(history, quotes.found_in) if history is not None else 0

@@ -105,6 +105,8 @@ def forget(store: Store, selection: Selection, *, history: Path | None = None, l
     everything goes). Raises NotFound with nothing erased when something has gone meanwhile, StoreBusy when another
     program keeps the old bytes from being wiped.
     """
+    with store.transaction():
+        pass  # a file that cannot be written is refused before anything is taken out of the input history
     quotes = None if selection.everything else gather_quotes(store, selection.memories, selection.sessions)
     retold = list_retold(store, selection.memories, quotes) if quotes is not None else []
     stripped = strip_history(history, quotes.found_in if quotes else _anything) if history is not None else 0

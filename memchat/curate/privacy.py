@@ -32,9 +32,9 @@ def _own_files(store: Store | None, paths: Paths, settings: Settings) -> Iterato
     yield _file("memory file", paths.db, f"{told}erased by forget")
     for end in ("-wal", "-shm", "-journal"):
         side = paths.db.with_name(paths.db.name + end)
-        if side.exists():
+        if os.path.exists(side):
             yield _file(f"memory file{end}", side, "SQLite's own, erased by forget")
-    copies = sorted(paths.db.parent.glob(f"{paths.db.name}.*backup")) if paths.db.parent.is_dir() else []
+    copies = sorted(paths.db.parent.glob(f"{paths.db.name}.*backup")) if os.path.isdir(paths.db.parent) else []
     for copy in copies:
         yield _file("automatic backup", copy, "made before a migration, erased by forget")
     kept = "what you type in the chat" if settings.flag("terminal.history") else "switched off, nothing is added"
@@ -52,9 +52,9 @@ def _file(name: str, place: Path, holds: str, *, private: bool = True) -> Check:
     except OSError:
         return Check(name, True, f"{place}: not there ({holds})")
     mode = stat.S_IMODE(state.st_mode)
-    if private and os.name == "posix" and mode & 0o077 and place.is_file():
+    if private and os.name == "posix" and mode & 0o077 and os.path.isfile(place):
         return Check(name, False, f"{place}: others may read it (mode {mode:o}); {holds}", f"chmod 600 {place}")
-    size = f"{state.st_size} bytes, " if place.is_file() else ""
+    size = f"{state.st_size} bytes, " if os.path.isfile(place) else ""
     return Check(name, True, f"{place}: {size}{'only you can read it; ' if private else ''}{holds}")
 
 
@@ -81,7 +81,7 @@ def _chat_place(engine: EngineState) -> Check:
 
 
 def _places_of_others(settings: Settings, home: Path) -> Iterator[Check]:
-    shells = [str(home / name) for name in _SHELL_HISTORIES if (home / name).exists()]
+    shells = [str(home / name) for name in _SHELL_HISTORIES if os.path.exists(home / name)]
     where = f" ({', '.join(shells)})" if shells else ""
     yield Check(
         "shell history", True, f"commands with text in them (ask, remember, edit) are kept by your shell{where}"

@@ -29,7 +29,7 @@ def write_private(path: Path, pieces: Iterable[str], *, wipe_old: bool = False) 
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         _write_new(draft, target, pieces)
-        if wipe_old and target.exists():
+        if wipe_old and os.path.exists(target):
             _overwrite(target)
         os.replace(draft, target)
     except OSError as error:
@@ -41,7 +41,7 @@ def write_private(path: Path, pieces: Iterable[str], *, wipe_old: bool = False) 
 
 def refuse_target(store: Store, path: Path) -> None:
     """Raise UsageError when an export to `path` would go nowhere or over the memory file and what lies beside it."""
-    if path.is_dir():
+    if os.path.isdir(path):
         raise UsageError(f"{path} is a folder; name a file to export to.")
     target = Path(os.path.realpath(path))
     if target.parent == store.path.parent and target.name.startswith(store.path.name):

@@ -2,6 +2,7 @@
 
 import hashlib
 import lzma
+import os.path
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -60,7 +61,7 @@ def parse_transcript(content: bytes, name: str, *, skip_bad: bool = False) -> Tr
 
 
 def _read(path: Path) -> bytes:
-    if path.is_file() and zipfile.is_zipfile(path):  # a pipe can be read only once
+    if os.path.isfile(path) and zipfile.is_zipfile(path):  # a pipe can be read only once
         return _read_zip(path)
     return read_outside(path)
 

@@ -1,5 +1,6 @@
 """Opens the embedded models: packs are verified first, a GGUF file of the user's own is taken as it is."""
 
+import os.path
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,8 +26,8 @@ def open_chat(folder: Path, which: str, num_ctx: int = 8192, threads: int | None
             raise UsageError(f"The pack {which} makes vectors and cannot chat: choose standard or small.")
         path, *_ = verify(folder, pack)
         return LlamaChat(path, name=pack.model, digest=pack.main.sha256, num_ctx=num_ctx, threads=threads)
-    path = Path(which).expanduser()
-    if not path.exists() and path.suffix.lower() != ".gguf" and path.name == which:
+    path = Path(os.path.expanduser(which))
+    if not os.path.exists(path) and path.suffix.lower() != ".gguf" and path.name == which:
         chats = " or ".join(pack.name for pack in PACKS if pack.role == "chat")
         raise ModelMissing(f"There is no embedded model {which}: choose {chats}, or give the path of a GGUF file.")
     return LlamaChat(path, num_ctx=num_ctx, threads=threads)

@@ -17,7 +17,7 @@ def total_memory() -> int | None:
 def free_disk(folder: Path) -> int:
     """Return the free bytes on the disk that holds `folder`, or will hold it."""
     there = folder.absolute()
-    while not there.exists():
+    while not os.path.exists(there):
         there = there.parent
     return shutil.disk_usage(there).free
 

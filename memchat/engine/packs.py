@@ -56,7 +56,7 @@ def installed(folder: Path) -> dict[str, bool]:
 
 def has_chat(folder: Path, which: str) -> bool:
     """Tell whether the chat model of that pack name or path is there."""
-    return _is_whole(folder, find_pack(which)) if is_pack(which) else Path(which).expanduser().is_file()
+    return _is_whole(folder, find_pack(which)) if is_pack(which) else os.path.isfile(os.path.expanduser(which))
 
 
 def has_embedder(folder: Path) -> bool:
@@ -72,7 +72,7 @@ def verify(folder: Path, pack: Pack, *, deep: bool = False) -> tuple[Path, ...]:
     """
     for file in pack.files:
         path = folder / file.name
-        if not path.is_file():
+        if not os.path.isfile(path):
             raise ModelMissing(f"The embedded model {pack.name} ({pack.model}) is not here: run `memchat setup`.")
         if not is_pinned(path, file, deep=deep):
             raise EngineFailed(
@@ -88,7 +88,7 @@ def remove(folder: Path, packs: Sequence[Pack] = PACKS) -> int:
         for path in _traces(folder, pack):
             freed += path.stat().st_size
             path.unlink()
-    if folder.is_dir() and not installed(folder):
+    if os.path.isdir(folder) and not installed(folder):
         shutil.rmtree(folder / LANDING, ignore_errors=True)
         (folder / LOCK).unlink(missing_ok=True)
     return freed
@@ -187,7 +187,7 @@ def _traces(folder: Path, pack: Pack) -> Iterator[Path]:
     for file in pack.files:
         for ending in ("", UNFINISHED, STAMP, STAMP + UNFINISHED):
             path = folder / (file.name + ending)
-            if path.is_file():
+            if os.path.isfile(path):
                 yield path
 
 

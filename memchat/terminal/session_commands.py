@@ -1,5 +1,6 @@
 """Slash commands for conversations: list, start, go on, name, copy, write out, and the mode of this one."""
 
+import os.path
 from dataclasses import replace
 
 from memchat.chat import Mode
@@ -64,7 +65,7 @@ def export(desk: Desk, rest: str) -> Outcome:
     if not rest:
         raise UsageError("Name a file: /export trip.md")
     path = typed_path(rest)
-    if path.exists():
+    if os.path.exists(path):
         raise UsageError(f"{path} is there already; name another file.")
     turns = write_session(desk.store, _session(desk).id, path)
     quiet(desk.remarks, f"{counted(turns, 'turn')} written to {path}.")
