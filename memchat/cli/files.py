@@ -70,7 +70,7 @@ def _read_lines(file: str) -> list[bytes]:
 def _embed(run: Invocation) -> int:
     """Embed what an import left pending; return how many keys, 0 where no embedder is at hand."""
     from memchat.curate.reindex import reindex as steps
-    from memchat.errors import EngineError, PrivacyRefusal
+    from memchat.errors import EngineError, PrivacyRefusal, StoreError
 
     embedder = run.app.embedder()
     if embedder is None:
@@ -82,7 +82,7 @@ def _embed(run: Invocation) -> int:
             for step in steps(run.store, embedder):
                 done = step.done
                 bar.update(step.done, step.total)
-    except (EngineError, PrivacyRefusal) as error:
+    except (EngineError, PrivacyRefusal, StoreError) as error:
         tell(f"Found by keywords until embedded: {error.sentence}")
     return done
 

@@ -74,8 +74,11 @@ def doctor(
     except StoreError as error:
         store_fault = error.sentence
     if fix and store is not None:
-        for line in health.fix(store, app.paths):
-            tell(line)
+        try:
+            for line in health.fix(store, app.paths):
+                tell(line)
+        except StoreError as error:  # the report below names what is left
+            tell(error.sentence)
     engine, card = look(app)
     if privacy:
         report = list_places(store, app.paths, app.settings, engine)

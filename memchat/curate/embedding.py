@@ -3,7 +3,7 @@
 from typing import Final
 
 from memchat.engine import Embedder
-from memchat.errors import EngineError, PrivacyRefusal
+from memchat.errors import EngineError, PrivacyRefusal, StoreError
 from memchat.recall.embed import embed_keys, ensure_embedded, same_space
 from memchat.store import Store
 
@@ -20,6 +20,8 @@ def embed_memory(store: Store, embedder: Embedder | None, id: int) -> str | None
         _embed(store, embedder, id)
     except (EngineError, PrivacyRefusal) as error:  # the memory is stored; only the embedder was refused its text
         return error.sentence
+    except StoreError as error:
+        return f"Its vector was not stored. {error.sentence}"
     except ValueError:
         return "The embedding model gave no usable vector."
     if store.get_memory(id).pending:

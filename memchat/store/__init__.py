@@ -6,6 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from memchat.errors import StoreFull
 from memchat.store import location, migrations
 from memchat.store.connection import Database, open_database
 from memchat.store.drops import Drops
@@ -37,8 +38,8 @@ class Store(Health, Undo, Erase, Keys, Keywords, Vectors, Sessions, Turns, Recal
     def open(cls, path: Path, user: str = "default", *, read_only: bool = False, now: datetime | None = None) -> Self:
         """Open the file, creating it (0600, new folders 0700) or bringing its schema up to date after a copy.
 
-        A file that cannot be written is opened for reading, and `notices` says so. What is not a memory file, is
-        damaged or newer is refused with StoreUnusable and stays as it is.
+        A file that cannot be written, for its rights or a full disk, is opened for reading, and `notices` says so.
+        What is not a memory file, is damaged or newer is refused with StoreUnusable and stays as it is.
         """
         path = location.resolve(path)
         location.examine_place(path)
@@ -50,7 +51,13 @@ class Store(Health, Undo, Erase, Keys, Keywords, Vectors, Sessions, Turns, Recal
             notices += location.tighten(path)
         elif not read_only:
             notices.append(f"{path} cannot be written: nothing new will be remembered.")
-        database = open_database(path, migrations.NEWEST, writable=writable)
+        try:
+            database = open_database(path, migrations.NEWEST, writable=writable)
+        except StoreFull:  # there is not even room for SQLite's own files beside it
+            if not writable or not path.stat().st_size:
+                raise
+            database = open_database(path, migrations.NEWEST, writable=False)
+            notices.append(f"The disk that holds {path} is full: nothing new will be remembered.")
         try:
             migrations.migrate(database)
         except BaseException:

@@ -127,7 +127,10 @@ class Database:
 
     def _refuse_read_only(self) -> None:
         if not self.writable:
-            raise StoreUnusable(f"{self.path} is opened for reading only; nothing was stored. Check the file's rights.")
+            raise StoreUnusable(
+                f"{self.path} is opened for reading only, so nothing was changed; "
+                "check its rights and the room on its disk."
+            )
 
     @contextmanager
     def _translating(self) -> Iterator[None]:
@@ -194,7 +197,8 @@ def _opened(path: Path, writable: bool) -> apsw.Connection:
     wal, shm, _ = location.side_files(path)
     # Without a WAL to read nothing can be pending, and only `immutable` opens a WAL file in a folder where no
     # shared-memory file can be made.
-    lone = not (wal.exists() and wal.stat().st_size) and not (shm.exists() or location.is_writable(path))
+    alone = not (shm.exists() or location.is_writable(path)) or _disk_is_full(path)
+    lone = alone and not (wal.exists() and wal.stat().st_size)
     return apsw.Connection(path.as_uri() + ("?immutable=1" if lone else "?mode=ro"), flags=flags)
 
 
