@@ -6,6 +6,7 @@ import math
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from threading import Event
+from typing import Literal
 
 from memchat.errors import Cancelled
 from memchat.records import ChatCard, Chunk, Done, EmbedderCard, Message, Sampling, Vector
@@ -88,9 +89,10 @@ class FakeEmbedder:
         model: str = "fake-embed",
         digest: str = "d1",
         scheme: str = "none",
+        languages: Literal["english", "multilingual", "unknown"] = "english",
         meanings: Mapping[str, str] | None = None,
     ) -> None:
-        self._card = EmbedderCard(model, digest, dimensions, scheme, "english")
+        self._card = EmbedderCard(model, digest, dimensions, scheme, languages)
         self.meanings = dict(meanings or {})
         self.documents: list[str] = []
         self.queries: list[str] = []

@@ -4,11 +4,11 @@ from datetime import date
 
 import pytest
 
-from memchat.learn.cues import clean_cues
+from memchat.learn.cues import clean_cues, renders
 from memchat.learn.drafts import Reading, ReadingOptions, read_message
 from memchat.learn.guard import Proposal, Refusal, bare_acceptance, check_proposal, stands_in, why_unfaithful
 from memchat.learn.json_reply import items_of, read_json
-from memchat.learn.wording import EXAMPLE_WORDS, cue_messages, judge_messages, relation_schema
+from memchat.learn.wording import EXAMPLE_WORDS, cue_messages, english_messages, judge_messages, relation_schema
 from memchat.records import Kind, Message, Role
 
 TODAY = date(2026, 9, 14)
@@ -143,8 +143,32 @@ def test_cues_of_no_use_are_left_out() -> None:
     assert clean_cues(CUES, "We live in Tartu.") == ("Where do I live?", "My home?")
 
 
+@pytest.mark.parametrize(
+    ("text", "english", "fits"),
+    [
+        ("No sé nadar.", "I can't swim.", True),
+        ("No sé nadar.", "I can swim.", False),
+        ("Vivo en Sevilla desde 2019.", "I have lived in Seville since 2019.", True),
+        ("Vivo en Sevilla desde 2019.", "I have lived in Seville since 2018.", False),
+        ("Mi hermano vive en Sevilla.", "My brother Llamo lives in Seville.", False),
+        ("Aprendo sueco desde marzo.", "I have been learning Swedish since March.", True),
+        ("我住在苏州。", "I live in Suzhou.", True),
+        ("我住在苏州。", "我住在苏州", False),
+        ("Vivo en Sevilla.", "Vivo en Sevilla con mi hermano y mi padre.", False),
+        ("Tengo dos gatos.", "I keep zelbins.", False),
+        ("Tengo dos gatos.", "", False),
+    ],
+)
+def test_an_english_rendering_keeps_numbers_names_and_negation(text: str, english: str, fits: bool) -> None:
+    assert renders(english, text) is fits
+
+
 def test_every_example_of_the_prompts_is_made_of_known_words() -> None:
-    for messages in (judge_messages(["I live here."], ()), cue_messages("I live here.")):
+    for messages in (
+        judge_messages(["I live here."], ()),
+        cue_messages("I live here."),
+        english_messages("Vivo aquí."),
+    ):
         assert any(word in message.content.lower() for message in messages for word in EXAMPLE_WORDS)
 
 

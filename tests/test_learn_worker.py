@@ -174,6 +174,18 @@ def test_missing_cues_are_written_on_demand(store) -> None:
     assert [change.action for change in store.list_changes(memory.id)] == ["added"]
 
 
+@pytest.mark.parametrize(
+    ("languages", "cues"), [("english", ("I can't swim.",)), ("multilingual", ("¿Sé nadar?",))], ids=str
+)
+def test_a_memory_that_an_english_embedder_cannot_read_is_cued_in_english(store, languages, cues) -> None:
+    memory = keep(store, "No sé nadar.")
+    model = FakeChat(json_replies=[{"english": "I can't swim.", "cues": ["¿Sé nadar?"]}])
+    embedder = FakeEmbedder(languages=languages)
+    assert write_missing_cues(store, model, embedder, NOW, Event()) == 1
+    assert store.get_memory(memory.id).cues == cues
+    assert store.count_pending_keys() == 0
+
+
 KILLED = """
 import sys
 from pathlib import Path

@@ -53,8 +53,8 @@ def lacking_cues(store: Store) -> list[Memory]:
 
 
 def add_cues(store: Store, model: ChatModel, memory: Memory, now: datetime, stop: Event) -> bool:
-    """Write the cues of one memory; False when the model gave none of use. Not part of the history."""
-    cues = write_cues(model, memory.text, stop)
+    """Write the cues of one memory, which is not part of its history; False when the model gave none of use."""
+    cues = write_cues(model, memory.text, store.embedder(), stop)
     if not cues:
         return False
     with store.transaction():
@@ -74,6 +74,7 @@ def write_missing_cues(  # noqa: PLR0917 - the order is that of every function o
     progress: Callable[[float, float], None] = lambda done, total: None,
 ) -> int:
     """Write the cues of every memory that has none; return for how many. Raises Cancelled and EngineError."""
+    embed_new(store, embedder, stop)  # which also records the embedder that the cues are for
     waiting = lacking_cues(store)
     written = 0
     for number, memory in enumerate(waiting):

@@ -1,5 +1,6 @@
 """Every prompt and schema of the write path. Examples use made-up words, so that a copied example is known at sight."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -129,6 +130,35 @@ CUES_SCHEMA: Final[Mapping[str, object]] = {
 def cue_messages(text: str) -> list[Message]:
     """Return the prompt for the questions that a memory answers."""
     return [Message(Role.SYSTEM, _CUES), Message(Role.USER, f"Note: {text}")]
+
+
+# Turns show a small model what to do better than an instruction does: told to translate, it answers in the note's
+# language; shown it three times, it translates.
+_ENGLISH: Final = (
+    "A person told one fact about themselves, in any language. Say the same in plain English, in the first person (I, "
+    "my); names, numbers and words you do not know stay as they are. Reply with JSON only."
+)
+_ENGLISH_EXAMPLES: Final = (
+    ("La usuaria trabaja de noche y cuida zelbins.", "I work at night and look after zelbins."),
+    ("Mein Bruder Qorvane isst keine Plontegs.", "My brother Qorvane does not eat plontegs."),
+    ("我妹妹在Drufto当护士。", "My sister works as a nurse in Drufto."),
+)
+ENGLISH_SCHEMA: Final[Mapping[str, object]] = {
+    "type": "object",
+    "properties": {"english": {"type": "string", "maxLength": 160}},
+    "required": ["english"],
+}
+
+
+def english_messages(text: str) -> list[Message]:
+    """Return the prompt for a memory's plain English rendering."""
+    messages = [Message(Role.SYSTEM, _ENGLISH)]
+    for fact, english in _ENGLISH_EXAMPLES:
+        messages += [
+            Message(Role.USER, f"Fact: {fact}"),
+            Message(Role.ASSISTANT, json.dumps({"english": english})),
+        ]
+    return [*messages, Message(Role.USER, f"Fact: {text}")]
 
 
 # -- the plain way, to measure against
