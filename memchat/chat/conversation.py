@@ -15,7 +15,7 @@ from memchat.chat.standing import Profile
 from memchat.chat.window import Exchange, Window
 from memchat.engine import ChatModel, Embedder
 from memchat.errors import MemchatError, NotFound, PromptTooLong, StoreError, UsageError
-from memchat.learn import LearnOptions, explicit_request, store_explicit
+from memchat.learn import LearnOptions
 from memchat.prompts import user_message, with_summary
 from memchat.recall import RecallOptions, recall
 from memchat.records import Message, Recall, Role, Sampling, Session
@@ -153,6 +153,8 @@ class Chat:
     # -- the stages of a turn
 
     def _open(self, draft: Draft) -> Iterator[TurnEvent]:
+        from memchat.learn import explicit_request  # late: the prompt need not wait for the grammar of wishes
+
         typed = draft.typed
         if typed.secrets:
             yield Notice(f"Not written down: {', '.join(typed.secrets)}.")
@@ -204,6 +206,8 @@ class Chat:
         return "the memory file cannot be written" if self.mode is Mode.NORMAL else f"this chat is {self.mode.value}"
 
     def _save_wish(self, draft: Draft, wish: str) -> Iterator[TurnEvent]:
+        from memchat.learn import store_explicit
+
         assert self.store is not None
         assert draft.turn is not None
         outcome = store_explicit(self.store, wish, draft.turn, draft.now, self.options.learn)

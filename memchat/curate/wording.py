@@ -3,7 +3,6 @@
 from typing import Final
 
 from memchat.errors import ForgottenBefore, SecretFound, UsageError
-from memchat.learn.reconcile import slot_of
 from memchat.learn.secrets import redact_secrets
 from memchat.store import Store, slot_value
 from memchat.text import fold, one_line, words
@@ -36,6 +35,8 @@ def refuse_forgotten(store: Store, text: str) -> None:
 
 def value_of(text: str) -> str | None:
     """Return what a statement says in the form in which it stays forgotten: "me / home = porto"; None for most."""
+    from memchat.learn.reconcile import slot_of  # late: the prompt need not wait for what compares statements
+
     slot = slot_of(text)
     return None if slot is None else slot_value(slot.subject, slot.attribute, slot.value)
 

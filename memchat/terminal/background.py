@@ -3,12 +3,15 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Event, Thread
+from typing import TYPE_CHECKING
 
 from memchat.errors import MemchatError
-from memchat.learn import Learned, Learner
 from memchat.records import Message
 from memchat.terminal.desk import Desk
 from memchat.terminal.notices import NoticeBoard, learnt_lines
+
+if TYPE_CHECKING:
+    from memchat.learn import Learned, Learner
 
 _LETTING_GO = 2.0  # seconds
 _MOMENT = 0.05  # seconds between looks at whether the prompt's beginning is there
@@ -79,7 +82,7 @@ class Background:
         if self._warming is not None:
             self._warming.join(timeout=_LETTING_GO)
 
-    def _tell(self, learned: Learned) -> None:
+    def _tell(self, learned: "Learned") -> None:
         told = self._app.settings.flag("terminal.notices")
         self._board.post(*(learnt_lines(learned) if told else ()))
 

@@ -10,7 +10,6 @@ from memchat.curate.remember import Kept
 from memchat.curate.remember import remember as keep
 from memchat.curate.undo import undo as take_back
 from memchat.errors import ForgottenBefore, NotFound, SecretFound, UsageError
-from memchat.learn import approve, reject
 from memchat.records import Cause, Kind, Memory, State
 from memchat.terminal.desk import Desk, Outcome, is_ids, read_id, read_ids
 from memchat.terminal.memory_text import memory_line, print_changes, print_memories, print_memory
@@ -205,6 +204,8 @@ def pending(desk: Desk, rest: str) -> Outcome:
 
 
 def _decide(desk: Desk, keep_them: bool, words: list[str]) -> Outcome:
+    from memchat.learn import approve, reject  # late: the prompt need not wait for what learns
+
     store = desk.writable()
     waiting = {memory.id: memory for memory in store.list_memories(state=State.PROPOSED)}
     ids = read_ids(words) or list(waiting)

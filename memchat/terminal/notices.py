@@ -2,10 +2,13 @@
 
 from collections.abc import Callable
 from threading import Lock
+from typing import TYPE_CHECKING
 
-from memchat.learn import Learned
 from memchat.records import Memory
 from memchat.terminal.memory_text import memory_line
+
+if TYPE_CHECKING:
+    from memchat.learn import Learned
 
 
 class NoticeBoard:
@@ -34,7 +37,7 @@ class NoticeBoard:
         return bool(self._sentences)
 
 
-def learnt_lines(learned: Learned) -> list[str]:
+def learnt_lines(learned: "Learned") -> list[str]:
     """Return what the user is told of a learning: new memories, replaced ones, and what waits for approval."""
     lines = [f"+ {memory_line(memory)} · /undo" for memory in learned.added]
     lines += [f"− {memory_line(memory)} ({_fate(memory)})" for memory in learned.superseded]

@@ -19,7 +19,9 @@ QUOTES: Final = '"""'
 
 
 class Reader(Protocol):
-    """Where messages come from."""
+    """Where messages come from; `ready` is called whenever the prompt stands."""
+
+    ready: Callable[[], None]
 
     def read(self, default: str = "") -> str:
         """Return the next message; raises EOFError at Ctrl-D and KeyboardInterrupt at Ctrl-C."""
@@ -49,6 +51,10 @@ def is_open(text: str) -> bool:
     return bare.startswith(QUOTES) and (len(bare) < 2 * len(QUOTES) or not bare.endswith(QUOTES))
 
 
+def _do_nothing() -> None:
+    """Stand in for whoever wants to know that the prompt stands (`ready`)."""
+
+
 def means_yes(answer: str) -> bool:
     """Tell whether an answer is yes."""
     return answer.strip().lower() in ("y", "yes")
@@ -58,12 +64,14 @@ class LineReader:
     """Reads with `input()`: no colours, no keys, no completion."""
 
     def __init__(self, standing: Callable[[], Standing], notices: Callable[[], None]) -> None:
+        self.ready = _do_nothing
         self._standing = standing
         self._notices = notices
 
     def read(self, default: str = "") -> str:
         """Return the next message; one that starts with three quotes runs until they come again."""
         self._notices()
+        self.ready()
         text = input(prompt_text(self._standing()))
         while is_open(text):
             text += "\n" + input("... ")
@@ -92,6 +100,7 @@ class PromptReader:
         edit: Callable[[str], str],
         remark: Callable[[str], None],
     ) -> None:
+        self.ready = _do_nothing
         self._standing = standing
         self._notices = notices
         self._board = board
@@ -172,6 +181,7 @@ class PromptReader:
             loop.call_soon_threadsafe(self._refresh)
 
         self._board.nudge = nudge
+        loop.call_soon(self.ready)  # which comes after the first drawing
 
     def _refresh(self) -> None:
         self._shown = self._standing()

@@ -62,12 +62,17 @@ class Repl:
     def run(self) -> int:
         """Read and answer until the user leaves."""
         self._greet()
-        self._background.start_learning()
-        self._background.warm_up()
+        self._reader.ready = self._begin
         while self._round():
             pass
         self._leave()
         return 0
+
+    def _begin(self) -> None:
+        """Start what goes on beside the prompt, once it stands: the imports of that would hold it up."""
+        self._reader.ready = lambda: None
+        self._background.start_learning()
+        self._background.warm_up()
 
     def _greet(self) -> None:
         desk = self._desk
