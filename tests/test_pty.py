@@ -42,7 +42,7 @@ class Terminal:
         self.child.setwinsize(rows, columns)
         self.screen.resize(rows, columns)
 
-    def until(self, condition: Callable[[], bool], seconds: float = 15.0) -> None:
+    def until(self, condition: Callable[[], bool], seconds: float = 30.0) -> None:
         """Read the program's output until `condition` holds."""
         deadline = time.monotonic() + seconds
         while not condition():
@@ -50,7 +50,7 @@ class Terminal:
             assert self.child.isalive() or self._read(), "\n".join(self.lines())
             self._read()
 
-    def until_shown(self, text: str, seconds: float = 15.0) -> None:
+    def until_shown(self, text: str, seconds: float = 30.0) -> None:
         self.until(lambda: text in "\n".join(self.lines()), seconds)
 
     def until_prompt(self) -> None:
