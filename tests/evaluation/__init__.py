@@ -1,0 +1,1 @@
+"""Scores of the write path on labelled sets, by one command: `python -m tests.evaluation --help`."""
