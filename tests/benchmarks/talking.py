@@ -1,8 +1,9 @@
 """Rows of a turn: what stands before the request, and how soon the first token comes."""
 
-from collections.abc import Sequence
+import statistics
+from collections.abc import Iterator, Sequence
 from threading import Event
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import TYPE_CHECKING, Final
 
 from memchat.chat import Chat, ChatOptions, Finished
@@ -11,7 +12,7 @@ from memchat.engine.ollama import OllamaChat
 from memchat.learn.wording import JUDGE_SCHEMA, judge_messages
 from memchat.prompts import SYSTEM_PROMPT, BlockLine, memory_block, user_message
 from memchat.recall import RecallOptions
-from memchat.records import Message, Role, Sampling
+from memchat.records import Chunk, Message, Role, Sampling
 from memchat.store import Store
 from tests.benchmarks.lab import Lab
 from tests.benchmarks.measure import duel
@@ -42,6 +43,16 @@ class _Clocked(StandIn):
         super().note(request)
 
 
+class _Noting(OllamaChat):
+    """A client that notes the processor time of its thread when it is about to ask."""
+
+    asked = 0.0
+
+    def stream(self, messages: Sequence[Message], sampling: Sampling, stop: Event) -> Iterator[Chunk]:
+        self.asked = thread_time()
+        return super().stream(messages, sampling, stop)
+
+
 def before(lab: Lab) -> list[Line]:
     """What memchat does between Enter and the request, beside the same client sending the bare message."""
     folder = lab.folder("before")
@@ -51,14 +62,15 @@ def before(lab: Lab) -> list[Line]:
         _Clocked(models=[_MODEL]) as server,
         Store.open(copy_of(lab.stock(lab.count(900)), folder), user_name(0)) as store,
     ):
-        model = OllamaChat(parse_host(server.url), _MODEL)
+        model, worked = _Noting(parse_host(server.url), _MODEL), list[float]()
         chat = Chat(store, lambda: model, lambda: embedder, ChatOptions(), RecallOptions(), clock=lambda: NOW)
 
         def ours(turn: int) -> float:
-            started, embedding = perf_counter(), 0.0
+            started, busy, embedding = perf_counter(), thread_time(), 0.0
             for event in chat.turn(words.question(), Event()):
                 if isinstance(event, Finished):
                     embedding = event.result.timings_ms["embed"] / 1000
+            worked.append(model.asked - busy - embedding)
             return server.arrived - started - embedding
 
         def bare(turn: int) -> float:
@@ -69,7 +81,22 @@ def before(lab: Lab) -> list[Line]:
 
         pairs = duel(ours, bare, lab.rounds(_ROUNDS))
         model.close()
-    return [difference_line("before", "a turn until its request leaves", "the bare request", pairs, 10.0)]
+    what = "a turn until its request leaves"
+    seconds = tuple(worked[-len(pairs.ours) :])
+    return [
+        difference_line("before", what, "the bare request", pairs, 10.0),
+        Line(
+            "before",
+            f"{what}, processor",
+            "nothing",
+            statistics.median(seconds) * 1000,
+            value=statistics.median(seconds) * 1000,
+            limit=10.0,
+            form="{:.1f} ms",
+            spread=quartiles([one * 1000 for one in seconds]),
+            ours=seconds,
+        ),
+    ]
 
 
 def prefix(lab: Lab) -> list[Line]:
