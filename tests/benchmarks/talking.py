@@ -15,7 +15,7 @@ from memchat.recall import RecallOptions
 from memchat.records import Chunk, Message, Role, Sampling
 from memchat.store import Store
 from tests.benchmarks.lab import Lab
-from tests.benchmarks.measure import duel
+from tests.benchmarks.measure import duel, quartiles
 from tests.benchmarks.report import Line, difference_line, ratio_line
 from tests.benchmarks.stock import CARD, DIMENSIONS, NOW, Words, copy_of, user_name
 from tests.fakes import FakeEmbedder
