@@ -1,7 +1,7 @@
 """The composition root: the only place that builds the objects and hands them on."""
 
 import os.path
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from threading import Event
 from typing import TYPE_CHECKING, Self
@@ -10,7 +10,7 @@ from memchat.app.engines import Engines
 from memchat.engine import ChatModel, Embedder
 from memchat.errors import NotFound, StoreError
 from memchat.paths import DEFAULT_USER, Paths, locate
-from memchat.records import EmbedderCard, Sampling, Session
+from memchat.records import EmbedderCard, Message, QueuedTurn, Sampling, Session
 from memchat.settings import Settings, Value, load_settings
 from memchat.store import Store
 
@@ -36,6 +36,7 @@ class App:
         self._store: Store | None = None
         self._learner: Learner | None = None
         self._chat: Chat | None = None
+        self._cooled = False  # the model was used for something else than the chat
 
     @classmethod
     def build(cls, config: str | None, overrides: Mapping[str, Value], *, use_file: bool = True) -> Self:
@@ -103,9 +104,14 @@ class App:
 
         if self._learner is None:
             self._learner = Learner(
-                self.open_store, self.chat_model, self.embedder, LearnOptions.of(self.settings), clock=self.clock
+                self.open_store,
+                self._model_for_learning,
+                self.embedder,
+                LearnOptions.of(self.settings),
+                clock=self.clock,
+                context=self._context_of,
             )
-            self._learner.more_chores = (self._summarise, self._give_title)
+            self._learner.more_chores = (self._summarise, self._give_title, self._warm_again)
         return self._learner
 
     def close(self) -> None:
@@ -116,6 +122,29 @@ class App:
         if self._store is not None:
             self._store.close()
             self._store = None
+
+    # -- what keeps the chat's prompt in the engine's cache while others use the model
+
+    def _model_for_learning(self) -> ChatModel:
+        self._cooled = True
+        return self.chat_model()
+
+    def _context_of(self, queued: QueuedTurn) -> Sequence[Message]:
+        """Return the prompt for learning to ride on: an Ollama server may have one slot and no other cache."""
+        chat = self._chat
+        if chat is None or chat.session is None or chat.session.id != queued.turn.session:
+            return ()
+        if self.engines.choose().engine != "ollama":
+            return ()  # the embedded engine puts the chat's state aside by itself
+        return chat.settled_prefix() or ()
+
+    def _warm_again(self, store: Store, model: Callable[[], ChatModel], stop: Event) -> bool:
+        """Have the model read the chat's prompt again after idle work with prompts of its own."""
+        prefix = self._chat.settled_prefix() if self._chat is not None and self._cooled else None
+        if prefix is not None:
+            self.chat_model().warm_up(prefix, stop)
+            self._cooled = False
+        return False
 
     # -- idle work on conversations, in the learner's thread and with its store
 

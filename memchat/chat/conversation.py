@@ -103,6 +103,10 @@ class Chat:
         """Return the system prompt and the window, as the next turn will begin."""
         return [Message(Role.SYSTEM, self._system()), *self._get_window().messages()]
 
+    def settled_prefix(self) -> list[Message] | None:
+        """Return `prompt_prefix` where nothing has to be read from the file for it, else None: for other threads."""
+        return self.prompt_prefix() if self._profile is not None and self._window is not None else None
+
     def profile(self) -> Profile:
         """Return the profile as it stands in the system prompt of this session."""
         if self._profile is None:
