@@ -26,7 +26,6 @@ def all_() -> None: ...
 def nothing() -> None: ...
 app()
 """
-_TYPER_OPTION: Final = _TYPER.replace("def nothing()", "def nothing(limit: int = 3)")
 _EMPTY_PROMPT: Final = """import typer
 from prompt_toolkit import PromptSession
 PromptSession().prompt("> ")
@@ -39,11 +38,10 @@ def start(lab: Lab) -> list[Line]:
     help_, typer_help = _race(lab, [_cpu(lab, _MEMCHAT, "--help"), _cpu(lab, _TYPER, "--help")])
     path = str(lab.stock(lab.count(900)))
     ours = _cpu(lab, _MEMCHAT, "--db", path, "--user", user_name(0), "list")
-    listed, typer_listed, typer_option = _race(lab, [ours, _cpu(lab, _TYPER, "list"), _cpu(lab, _TYPER_OPTION, "list")])
+    listed, typer_listed = _race(lab, [ours, _cpu(lab, _TYPER, "list")])
     return [
         ratio_line("start", "memchat --help", "Typer, one empty command", Pairs(help_, typer_help), 1.3),
         ratio_line("start", "memchat list", "Typer, one empty command", Pairs(listed, typer_listed), 1.6),
-        ratio_line("start", "memchat list", "Typer, one command with an option", Pairs(listed, typer_option)),
         _beside_llm(lab),
     ]
 
