@@ -122,11 +122,16 @@ def _section(name: str) -> dict[str, str]:
     return word_table(file)[section]
 
 
+# Quick typing leaves apostrophes out: "im", "ive", "dont", "thats"; not where another word would come of it ("well").
+_APOSTROPHE: Final = re.compile(r"\b(i)'(m|ve)\b|(n)'(t)\b|\b(we)'(ve)\b|\b(he|she|that|what|there|here)'(s)\b")
+
+
 def _to_pattern(phrase: str) -> tuple[str, str]:
     """Return what must stand before a phrase and the pattern of the phrase itself."""
     open_start, open_end = phrase.startswith("*"), phrase.endswith("*")
     inner = phrase.strip("*")
     body = r"[\s-]+".join(r"\S+(?:\s+\S+){0,2}?" if word == "*" else re.escape(word) for word in inner.split())
+    body = _APOSTROPHE.sub(lambda found: "'?".join(filter(None, found.groups())), body)
     if has_unspaced_script(inner):
         return "", body
     if _HANGUL.search(inner):
