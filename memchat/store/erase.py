@@ -107,10 +107,11 @@ class Erase(Part):
 
     def _require_memories(self, ids: Sequence[int]) -> None:
         """Pass memories that are there, or that an undo took away but the history still tells of."""
+        # The plus keeps SQLite from reading the user's whole share by its index on users.
         known = set(
             self._db.column(
-                """SELECT id FROM memories WHERE user = ?1 AND id IN (SELECT value FROM json_each(?2))
-                UNION SELECT memory FROM changes WHERE user = ?1 AND memory IN (SELECT value FROM json_each(?2))""",
+                """SELECT id FROM memories WHERE +user = ?1 AND id IN (SELECT value FROM json_each(?2))
+                UNION SELECT memory FROM changes WHERE +user = ?1 AND memory IN (SELECT value FROM json_each(?2))""",
                 (self._user_id, *in_list(ids)),
             )
         )
