@@ -152,6 +152,8 @@ def test_cues_of_no_use_are_left_out() -> None:
         ("Vivo en Sevilla desde 2019.", "I have lived in Seville since 2018.", False),
         ("Mi hermano vive en Sevilla.", "My brother Llamo lives in Seville.", False),
         ("Aprendo sueco desde marzo.", "I have been learning Swedish since March.", True),
+        ("Canto los jueves a las ocho.", "I sing on Thursdays at 8.", True),
+        ("Mi marido odia el queso.", "My husband dislikes cheese.", True),
         ("我住在苏州。", "I live in Suzhou.", True),
         ("我住在苏州。", "我住在苏州", False),
         ("Vivo en Sevilla.", "Vivo en Sevilla con mi hermano y mi padre.", False),

@@ -10,6 +10,7 @@ from threading import Event
 from typing import Final
 
 from memchat.engine import ChatModel
+from memchat.learn.datewords import date_words
 from memchat.learn.guard import is_example
 from memchat.learn.json_reply import Json, read_values
 from memchat.learn.language import guess_language
@@ -59,10 +60,20 @@ def renders(english: str, text: str) -> bool:
         and _LATIN.search(english) is not None
         and fold(english) != fold(text)
         and not is_example(english)
-        and set(_NUMBER.findall(english)) <= set(_NUMBER.findall(fold(text)))
+        and set(_NUMBER.findall(english)) <= _numbers(text, language)
         and bool(said("speech.negation", text, language)) == bool(said("speech.negation", english, "en"))
         and all(_may_be_from(name, text) for name in _NAME.findall(english))
     )
+
+
+def _numbers(text: str, language: str) -> set[str]:
+    """Return the numbers of a text in digits, those written in words included."""
+    numbers = set(_NUMBER.findall(fold(text)))
+    words = date_words(language)
+    if words is not None:
+        said_so = (words.number(word) for word in re.findall(r"\w+", skeleton(text)))
+        numbers.update(str(number) for number in said_so if number is not None)
+    return numbers
 
 
 def _may_be_from(name: str, text: str) -> bool:
@@ -71,8 +82,8 @@ def _may_be_from(name: str, text: str) -> bool:
         return True
     plain = skeleton(name)
     months = word_table("dates")["en"]
-    return plain[:3] in {word[:3] for word in re.findall(r"[^\W\d_]+", skeleton(text))} or any(
-        plain in skeleton(months[key]) for key in ("months", "weekdays")
+    return plain[:3] in {word[:3] for word in re.findall(r"\w+", skeleton(text))} or any(
+        plain.removesuffix("s") in skeleton(months[key]) for key in ("months", "weekdays")
     )
 
 
