@@ -41,8 +41,9 @@ class Memories(Part):
 
     def get_memories(self, ids: Sequence[int]) -> list[Memory]:
         """Return memories in the order given; those that are not there are left out."""
+        # The plus keeps SQLite from reading the user's whole share by its index on users.
         rows = self._db.rows(
-            f"{_SELECT} WHERE m.user = ? AND m.id IN (SELECT value FROM json_each(?))", (self._user_id, *in_list(ids))
+            f"{_SELECT} WHERE +m.user = ? AND m.id IN (SELECT value FROM json_each(?))", (self._user_id, *in_list(ids))
         )
         memories = {row[0]: self._to_memory(row) for row in rows}
         return [memories[id] for id in dict.fromkeys(ids) if id in memories]

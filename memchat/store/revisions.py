@@ -124,7 +124,7 @@ class Revisions(Memories, Changes):
         """Count that the model was given these memories."""
         self._db.write(
             """UPDATE memories SET last_recalled_at = ?, recall_count = recall_count + 1
-            WHERE user = ? AND id IN (SELECT value FROM json_each(?))""",
+            WHERE +user = ? AND id IN (SELECT value FROM json_each(?))""",
             (to_ms(now), self._user_id, *in_list(ids)),
         )
 

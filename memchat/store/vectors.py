@@ -139,8 +139,8 @@ class Vectors(Part):
 
     def _may_have_more(self, rows: list[Row]) -> bool:
         """Tell whether the keys found crowded out other memories: only then is it worth asking for more."""
-        count: int = self._db.value("SELECT count(*) FROM memories WHERE user = ?", (self._user_id,))
-        return count > len(rows)
+        one_more = "SELECT 1 FROM memories WHERE user = ? LIMIT 1 OFFSET ?"
+        return self._db.value(one_more, (self._user_id, len(rows))) is not None
 
     def _require_vec0(self) -> None:
         if self._db.why_no_vectors is not None:
