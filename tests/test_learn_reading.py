@@ -131,6 +131,8 @@ PASSED_OVER = [
     ("hi", "small talk"),
     ("ok thanks, that did it", "small talk"),
     ("谢谢，明白了", "small talk"),
+    ("Oops, I mixed that up.", "small talk"),
+    ("Je me suis trompé, pardon.", "small talk"),
     ("Merci beaucoup !", "small talk"),
     ("Should I learn Rust or Go?", "question"),
     ("can you eat raw courgettes", "question"),

@@ -180,8 +180,9 @@ def is_working_matter(text: str, language: str) -> bool:
 
 
 def is_small_talk(text: str) -> bool:
-    """Tell whether nothing is left of a clause when greetings, thanks and nods are taken out."""
-    rest = phrases("moment.small_talk").strip(phrases("moment.small_talk_run").strip(text))
+    """Tell whether nothing is left of a clause when greetings, thanks, nods and "I mixed that up" are taken out."""
+    said_more = phrases("wishes.takes_back").strip(text)
+    rest = phrases("moment.small_talk").strip(phrases("moment.small_talk_run").strip(said_more))
     return re.search(r"\w", rest) is None
 
 
