@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from memchat.curate.shapes import MemoryLine
 
 _LONGEST_OTHER: Final = 1000
+_SURELY_TOO_LONG: Final = 100_000  # characters that are not even cleaned first
 _MOST_CUES: Final = 16
 _MOST_NAMED: Final = 20  # bad lines told in one message
 _FIRST_YEAR, _LAST_YEAR = 1900, 2200
@@ -119,7 +120,7 @@ def _state(shape: "MemoryLine") -> State:
 
 
 def _short(key: str, text: str | None) -> str | None:
-    line = one_line(text or "")
+    line = one_line(text or "") if len(text or "") <= _SURELY_TOO_LONG else text or ""
     if len(line) > _LONGEST_OTHER:
         raise UsageError(f"{key}: has {len(line)} characters; {_LONGEST_OTHER} are the most")
     return line or None

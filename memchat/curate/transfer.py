@@ -89,7 +89,7 @@ class _Sorting:
     duplicates: int = 0
     forgotten: int = 0
     secrets: int = 0
-    any_forgotten: bool = False
+    slots_forgotten: bool = False
     _ids: dict[int, int] = field(default_factory=dict)  # line → id of its memory, new or already there
     _refs: dict[str, int] = field(default_factory=dict)
     _texts: dict[_Identity, int] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class _Sorting:
     _twins: dict[int, int] = field(default_factory=dict)  # line → earlier line of the file that says the same
 
     def __post_init__(self) -> None:
-        self.any_forgotten = self.store.has_forgotten()
+        self.slots_forgotten = self.store.has_forgotten_slot()
         for memory in self.store.list_memories(state=None):
             if memory.ref is not None:
                 self._refs[memory.ref] = memory.id
@@ -132,10 +132,10 @@ class _Sorting:
         return True
 
     def _is_forgotten(self, new: NewMemory) -> bool:
-        if not self.any_forgotten:
-            return False
         evidence = new.source.evidence if new.source else None
-        slot = slot_value(new.subject, new.attribute, new.value) or value_of(new.text)
+        slot = slot_value(new.subject, new.attribute, new.value)
+        if slot is None and self.slots_forgotten:
+            slot = value_of(new.text)
         return self.store.is_forgotten(new.text, evidence=evidence, slot_value=slot)
 
     def store_all(self, now: datetime) -> None:

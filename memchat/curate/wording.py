@@ -7,29 +7,38 @@ from memchat.learn.secrets import redact_secrets
 from memchat.store import Store, slot_value
 from memchat.text import fold, one_line, words
 
+_SURELY_TOO_LONG: Final = 100_000
+_LONGEST_STATEMENT: Final = 300  # characters; a longer text says more than one thing, and takes long to take apart
 LONGEST_TEXT: Final = 2000  # characters; a longer one would not fit beside a message, nor an embedder's window
 
 
 def tidy(text: str) -> str:
     """Return a text as it is stored: cleaned, on one line; raises UsageError when it is blank or too long."""
+    if len(text) > _SURELY_TOO_LONG:  # cleaning ten megabytes takes seconds
+        raise _too_long(len(text))
     line = one_line(text)
     if not fold(line):
         raise UsageError("The text of a memory cannot be blank.")
     if len(line) > LONGEST_TEXT:
-        raise UsageError(f"The text has {len(line)} characters; {LONGEST_TEXT} are the most. Split it into several.")
+        raise _too_long(len(line))
     return line
+
+
+def _too_long(length: int) -> UsageError:
+    return UsageError(f"The text has {length} characters; {LONGEST_TEXT} are the most. Split it into several.")
 
 
 def refuse_secret(text: str) -> None:
     """Raise SecretFound when the text has the shape of a secret."""
     _, kinds = redact_secrets(text)
     if kinds:
-        raise SecretFound(f"The text looks as if it held a secret ({', '.join(kinds)}); confirm it to keep it.")
+        raise SecretFound(f"The text looks as if it held a secret ({', '.join(kinds)}); --yes keeps it all the same.")
 
 
 def refuse_forgotten(store: Store, text: str) -> None:
     """Raise ForgottenBefore when the user had this text forgotten, or the same thing in other words."""
-    if store.has_forgotten() and store.is_forgotten(text, slot_value=value_of(text)):
+    slot = value_of(text) if store.has_forgotten_slot() else None
+    if store.is_forgotten(text, slot_value=slot):
         raise ForgottenBefore("You had this forgotten; it is kept again only with --allow-again.")
 
 
@@ -37,7 +46,7 @@ def value_of(text: str) -> str | None:
     """Return what a statement says in the form in which it stays forgotten: "me / home = porto"; None for most."""
     from memchat.learn.reconcile import slot_of  # late: the prompt need not wait for what compares statements
 
-    slot = slot_of(text)
+    slot = slot_of(text) if len(text) <= _LONGEST_STATEMENT else None
     return None if slot is None else slot_value(slot.subject, slot.attribute, slot.value)
 
 

@@ -10,6 +10,7 @@ from memchat.store.part import Part
 from memchat.text import fold, words
 
 _HASH_BYTES: Final = 16
+_ANY: Final = "any slot"
 _SHORT_FORMS: Final = (("n't", " not"), ("'m", " am"), ("'re", " are"), ("'ve", " have"), ("'ll", " will"))
 
 
@@ -27,9 +28,10 @@ class Tombstones(Part):
         sql = f"SELECT 1 FROM tombstones WHERE user = ? AND hash IN ({places}) LIMIT 1"
         return self._db.value(sql, (self._user_id, *hashes)) is not None
 
-    def has_forgotten(self) -> bool:
-        """Tell whether the user had anything forgotten: nothing else need be compared where not."""
-        return self._db.value("SELECT 1 FROM tombstones WHERE user = ? LIMIT 1", (self._user_id,)) is not None
+    def has_forgotten_slot(self) -> bool:
+        """Tell whether the user had anything with a slot forgotten: where not, no statement need be taken apart."""
+        sql = "SELECT 1 FROM tombstones WHERE user = ? AND hash = ? LIMIT 1"
+        return self._db.value(sql, (self._user_id, *_hashes(self._db, [("slot", _ANY)]))) is not None
 
     def allow_again(self, text: str, *, slot_value: str | None = None) -> bool:
         """Lift the forgetting of a text or slot, with all that went with it; False if there was none."""
@@ -57,7 +59,9 @@ def undone_in(turn: int) -> str:
 
 def add_tombstones(database: Database, user: int, memory: int, marks: Iterable[tuple[str, str | None]]) -> None:
     """Keep the hashes of (kind, value) marks; blank ones are skipped."""
-    hashes = _hashes(database, [(kind, value) for kind, value in marks if value and fold(value)])
+    kept = [(kind, value) for kind, value in marks if value and fold(value)]
+    kept += [("slot", _ANY)] if any(kind == "slot" for kind, _ in kept) else []
+    hashes = _hashes(database, kept)
     database.write_many(
         "INSERT OR IGNORE INTO tombstones (user, hash, memory) VALUES (?, ?, ?)",
         [(user, digest, memory) for digest in hashes],
