@@ -71,3 +71,29 @@ def test_after_idle_work_the_model_reads_the_chats_prompt_again(tmp_path: Path, 
     wanted = [message.content for message in chat.prompt_prefix()]
     assert [message["content"] for message in asked[-1]["messages"]][: len(wanted)] == wanted
     app.close()
+
+
+@pytest.mark.parametrize(("level", "written"), [("off", False), ("info", True)])
+def test_the_log_is_off_by_default_private_and_without_text(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], level: str, written: bool
+):
+    with StandIn(models=[]) as server:
+        app = app_at(tmp_path, server.url, **{"log.level": level})
+        session = app.store.add_session(app.clock())
+        app.store.add_turn(
+            session.id,
+            user_text="My zebra is Zoe.",
+            reply="",
+            at=app.clock(),
+            zone="UTC",
+            model="",
+            learn=True,
+            recall=None,
+        )
+        app.learner().drain(5.0, Event())
+        app.close()
+    assert (app.paths.log.exists() and app.paths.log.stat().st_size > 0) is written
+    if written:
+        assert app.paths.log.stat().st_mode & 0o777 == 0o600
+        assert "zebra" not in app.paths.log.read_text()
+    assert capfd.readouterr().err == "", "nothing of it goes to the screen"

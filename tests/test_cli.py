@@ -2,6 +2,8 @@
 
 import json
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -427,3 +429,32 @@ class TestWithOllama:
 
 def test_the_tree_of_commands_can_be_built_twice():
     assert build() is not build()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("argv", [["list", "--json"], ["export"], ["config", "show"]])
+def test_output_that_cannot_be_written_gets_a_sentence(shell: Shell, argv: list[str]):
+    shell.remember(BERLIN)
+    command = [sys.executable, "-m", "memchat", *argv]
+    with open("/dev/full", "w") as full:
+        ended = subprocess.run(command, env=shell.environ, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert ended.returncode == 1
+    assert "cannot be written" in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert "Exception ignored" not in ended.stderr
+
+
+def test_a_reader_that_leaves_is_no_failure(shell: Shell):
+    lines = "".join(json.dumps({"text": f"Memory number {n} of many."}) + "\n" for n in range(3000))
+    shell.ok("import", "-", stdin=lines)
+    command = f"{sys.executable} -m memchat list | head -1; echo ${{PIPESTATUS[0]}}"
+    ended = subprocess.run(["bash", "-c", command], env=shell.environ, capture_output=True, text=True, check=True)
+    assert ended.stdout.splitlines()[-1] == "0", ended
+    assert ended.stderr == ""
+
+
+def test_no_stdout_is_told(shell: Shell):
+    command = f"{sys.executable} -m memchat list >&-"
+    ended = subprocess.run(["bash", "-c", command], env=shell.environ, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert "Traceback" not in ended.stderr

@@ -1,7 +1,10 @@
 """The embedded embedder on a model of four words: onnxruntime and tokenizers are real, every vector is known."""
 
 import math
+import os
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -102,3 +105,18 @@ def test_a_closed_embedder_says_so(tmp_path):
     embedder.close()
     with pytest.raises(EngineFailed, match="closed"):
         embedder.embed_queries(["sun"])
+
+
+def test_the_library_keeps_no_report_of_its_use(tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    weights = write_tiny_onnx(tmp_path / "tiny.onnx", [[1.0] * DIMENSIONS] * 4)
+    tokenizer = write_tiny_tokenizer(tmp_path / "tiny.json", {"[UNK]": 0, "hello": 1})
+    code = f"""
+from pathlib import Path
+from memchat.engine.minilm import MiniLmEmbedder
+MiniLmEmbedder(Path({str(weights)!r}), Path({str(tokenizer)!r}), "d").embed_queries(["hello"])
+"""
+    home = tmp_path / "home"
+    environ = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    subprocess.run([sys.executable, "-c", code], env=environ, check=True)
+    assert not list(home.rglob("*")), "onnxruntime tells its maker of every use unless it is told not to"

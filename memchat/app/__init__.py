@@ -42,7 +42,9 @@ class App:
     def build(cls, config: str | None, overrides: Mapping[str, Value], *, use_file: bool = True) -> Self:
         """Read the settings and say where things lie; raises ConfigError."""
         path = locate(config=config).config if use_file else None
-        settings = load_settings(path).with_values(overrides, "option")
+        settings = load_settings(path)
+        for key, value in overrides.items():
+            settings = settings.with_values({key: value}, f"--{key.replace('_', '-')}")
         return cls(settings, locate(settings.text("db"), config, settings.text("user") or DEFAULT_USER))
 
     @property
@@ -100,9 +102,11 @@ class App:
 
     def learner(self) -> "Learner":
         """Return the worker that learns in the background; the caller starts it."""
+        from memchat.app.logs import start_log
         from memchat.learn import Learner, LearnOptions
 
         if self._learner is None:
+            start_log(self.settings.text("log.level") or "off", self.paths.log)
             self._learner = Learner(
                 self.open_store,
                 self._model_for_learning,

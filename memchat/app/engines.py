@@ -80,6 +80,8 @@ class Engines:
                 self._embedder_tried = True
                 try:
                     self._embedder = self._open_embedder(self._embedder_name())
+                except EngineUnreachable:
+                    self.why_no_embedder = "There is no embedding model at hand: `memchat setup` gets one."
                 except MemchatError as error:
                     self.why_no_embedder = error.sentence
             return self._embedder

@@ -15,11 +15,16 @@ def run() -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status; errors become one sentence on stderr."""
+    if sys.stdout is None:
+        _say("There is no stdout to write the result to.")
+        return 1
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
     try:
-        return _dispatch(argv)
+        status = _dispatch(argv)
+        sys.stdout.flush()
+        return status
     except MemchatError as error:
         _say(error.sentence)
         return error.exit_status
@@ -27,6 +32,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever read our output has gone (`| head`): nothing went wrong, and nothing more can be said.
         _silence(sys.stdout)
         return 0
+    except OSError as error:
+        _say(f"The result cannot be written: {(error.strerror or 'unknown').lower()}.")
+        _silence(sys.stdout)
+        return 1
     except KeyboardInterrupt:
         return 130
 
@@ -37,6 +46,8 @@ def _dispatch(argv: Sequence[str] | None) -> int:
     try:
         build()(args=None if argv is None else list(argv), prog_name="memchat")
     except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):
+            raise ended.__context__ from None  # Typer calls that a failure
         return ended.code if isinstance(ended.code, int) else 0
     return 0
 
@@ -44,7 +55,7 @@ def _dispatch(argv: Sequence[str] | None) -> int:
 def _say(sentence: str) -> None:
     from memchat.text import clean
 
-    with contextlib.suppress(BrokenPipeError, ValueError):
+    with contextlib.suppress(OSError, ValueError, AttributeError):
         sys.stderr.write(f"memchat: {clean(sentence)}\n")
         sys.stderr.flush()
 

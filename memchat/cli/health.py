@@ -8,7 +8,7 @@ import typer
 
 from memchat.cli.invocation import Invocation, JsonFlag, confirm, on_terminal, print_json, print_line, tell
 from memchat.cli.progress import progress_bar
-from memchat.errors import Cancelled, ConfigError, EngineFailed, StoreError, UsageError
+from memchat.errors import ConfigError, EngineFailed, MemchatError, StoreError, UsageError
 
 if TYPE_CHECKING:
     from memchat.settings import Value
@@ -134,7 +134,7 @@ def setup(
         if not on_terminal():
             raise UsageError("Nothing is fetched without a word: add --yes.")
         if not confirm("Fetch this now?"):
-            raise Cancelled("Nothing was fetched.")
+            raise MemchatError("Nothing was fetched.")
     for download in plan.downloads:
         with progress_bar(download.name, in_bytes=True) as bar:
             for step in download.run():

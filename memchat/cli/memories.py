@@ -14,7 +14,7 @@ from memchat.cli.invocation import (
     print_line,
     tell,
 )
-from memchat.errors import Cancelled, ForgottenBefore, PrivacyRefusal, SecretFound, UsageError
+from memchat.errors import ForgottenBefore, MemchatError, PrivacyRefusal, SecretFound, UsageError
 
 if TYPE_CHECKING:
     from memchat.curate.forget import Selection
@@ -269,7 +269,7 @@ def _ask_to_forget(memories: "tuple[Memory, ...]", what: str | None) -> None:
     if not on_terminal():
         raise UsageError(f"Nothing is forgotten without a word: add --yes to erase {named}.")
     if not confirm(f"Erase {named} for good?"):
-        raise Cancelled("Nothing was forgotten.")
+        raise MemchatError("Nothing was forgotten.")
 
 
 def history(

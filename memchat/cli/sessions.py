@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from memchat.cli.invocation import Invocation, JsonFlag, confirm, on_terminal, print_json, print_line, tell
-from memchat.errors import Cancelled, NotFound, UsageError
+from memchat.errors import MemchatError, NotFound, UsageError
 from memchat.paths import typed_path
 
 
@@ -121,5 +121,5 @@ def delete(
         for memory in choice.memories:
             tell(f"#{memory.id}\t{memory.text}")
         if not confirm(f"Erase session {id} and these {len(choice.memories)} memories for good?"):
-            raise Cancelled("Nothing was erased.")
+            raise MemchatError("Nothing was erased.")
     erase(run, choice, json_)

@@ -185,8 +185,11 @@ def _server_check(engine: EngineState) -> Check:
         found = f"Ollama {engine.server_version or 'of unknown version'} answers at {engine.host}"
         return Check("ollama", not old, found, "Update Ollama from its own site." if old else "")
     why = engine.server_fault or f"nothing answers at {engine.host or 'the host'}"
+    refused = engine.server_fault and engine.server is None
+    if refused:
+        return Check("ollama", False, why, "memchat config unset host")
     if not needed:
-        return Check("ollama", True, f"{why}; the embedded models serve")
+        return Check("ollama", True, why.rstrip(".") + ("; the embedded model serves" if engine.chat_ready else ""))
     return Check("ollama", False, why, "ollama serve")
 
 

@@ -135,6 +135,7 @@ def _load_tokenizer(path: Path) -> _Tokenizer:
 
 
 def _load_session(path: Path, threads: int | None) -> _Session:
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # the library reports its use to its maker otherwise; read at import
     try:
         import onnxruntime
     except ImportError as error:

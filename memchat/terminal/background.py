@@ -101,4 +101,5 @@ class Background:
                     return
             model.warm_up(self._messages, stop)
         except MemchatError as error:
+            self._desk.no_model = True
             self._board.post(error.sentence)

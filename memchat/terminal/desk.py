@@ -65,6 +65,7 @@ class Desk:
     last_text: str = ""
     last_attached: tuple[Attachment, ...] = ()
     card: ChatCard | None = None  # of the chat model, once it is loaded
+    no_model: bool = False  # it could not be loaded
     learn: Callable[[], None] = _nothing  # has the queue looked at now
     hush: Callable[[], AbstractContextManager[None]] = nullcontext  # keeps the background still meanwhile
     forgot: Callable[[], None] = _nothing  # called when something was erased that the input line may still know

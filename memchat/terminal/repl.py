@@ -199,6 +199,7 @@ class Repl:
             user=self._desk.app.user,
             mode=chat.mode,
             model=card.model if card else None,
+            no_model=self._desk.no_model,
             engine=card.engine if card else None,
             remote=card.remote if card else None,
             memories=chat.store.count_memories() if chat.store else None,

@@ -21,11 +21,12 @@ class Standing:
     context_used: int = 0
     context_size: int = 0
     attached: int = 0
+    no_model: bool = False
 
 
 def toolbar_text(standing: Standing, width: int) -> str:
     """Return the line, cut to `width` cells."""
-    model = standing.model or "loading the model…"
+    model = standing.model or ("no model" if standing.no_model else "loading the model…")
     parts = [
         f"{model} ({standing.engine})" if standing.engine and standing.model else model,
         f"goes to {standing.remote}" if standing.remote else "",
