@@ -21,7 +21,7 @@ def register(program: typer.Typer) -> None:
     """Add the commands to the program."""
     program.command("learn")(learn)
     program.command("pending")(pending)
-    rules = typer.Typer(help="The rules of what must never be learnt.", rich_markup_mode=None)
+    rules = typer.Typer(rich_markup_mode=None)
     rules.command("test")(try_rules)
     rules.callback()(_rules)
     program.add_typer(rules, name="rules")
@@ -150,7 +150,10 @@ def _settle(run: Invocation, action: str, waiting: "list[Memory]", ids: list[int
 
 
 def _rules() -> None:
-    """Try the never-learn rules."""
+    """Try the never-learn rules.
+
+    Example: memchat rules test
+    """
 
 
 def try_rules(context: typer.Context, json_: JsonFlag = False) -> None:

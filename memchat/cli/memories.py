@@ -89,7 +89,7 @@ def remember(
 def list_(
     context: typer.Context,
     kind: KindOption = None,
-    limit: Annotated[int | None, typer.Option(help="At most so many, the newest.", min=0)] = None,
+    limit: Annotated[int | None, typer.Option(help="At most so many, from the oldest on.", min=0)] = None,
     every: Annotated[bool, typer.Option("--all", help="Superseded ones too.")] = False,
     as_of: Annotated[str | None, typer.Option(help="What was current on that day.", metavar="DATE")] = None,
     json_: JsonFlag = False,
