@@ -5,12 +5,13 @@ the recalled memories stand inside the newest user message, before its text, and
 next turn.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from memchat.records import Message, ProfileEntry, Role
-from memchat.text import one_line
+from memchat.text import clean, one_line
 
 SYSTEM_PROMPT: Final = (
     "You are memchat, a helpful assistant talking with one person in a terminal. Answer the person's newest message "
@@ -22,6 +23,18 @@ SYSTEM_PROMPT: Final = (
 _PROFILE_HEAD: Final = "What is known about the person you talk with (said by them earlier):"
 _BLOCK_HEAD: Final = "[Notes from earlier conversations with this person; use what fits, ignore the rest]"
 _BLOCK_TAIL: Final = "[End of notes. The person's message:]"
+# The openings of all delimiters here, in any brackets, case and spacing; and the marks by which chat templates part
+# the roles, which engines take for what they say wherever they stand.
+_FORGED: Final = re.compile(
+    r"[\[［【〔⟦](\s*(?:end\s+of\s+(?:the\s+)?(?:notes?|attachments?)\b|notes\s+from\s+earlier\b|attached\s*:"
+    r"|changed\s+since\b|/?\s*inst\b)[^\]］】〕⟧\n]{0,100})([\]］】〕⟧])?",
+    re.IGNORECASE,
+)
+_ROUND: Final = str.maketrans("[]", "()")
+_ROLE_MARK: Final = re.compile(
+    r"<[|｜][^<>|｜\n]{1,40}[|｜]>|</?(?:s|bos|eos|start_of_turn|end_of_turn|start_header_id|end_header_id)>|<</?SYS>>",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +48,13 @@ class BlockLine:
 
 def as_data(text: str) -> str:
     """Return a memory's text so that it cannot break out of its line or pass for a delimiter."""
-    return one_line(text).translate({ord("["): "(", ord("]"): ")"})
+    return without_forgery(one_line(text))
+
+
+def without_forgery(text: str) -> str:
+    """Return `text` without what would pass for a delimiter of ours or a role mark of a model; all else as it is."""
+    plain = _FORGED.sub(lambda found: f"({found[1]}{')' if found[2] else ''}", text)
+    return _ROLE_MARK.sub(lambda found: f"{found[0][0]} {found[0][1:-1]} {found[0][-1]}", plain)
 
 
 def memory_block(lines: Sequence[BlockLine]) -> str:
@@ -57,7 +76,10 @@ def system_prompt(profile: Sequence[ProfileEntry], today: str, custom: str | Non
 def user_message(text: str, block: str = "", attachments: Sequence[tuple[str, str]] = (), note: str = "") -> Message:
     """Return the newest message: memories first, then attached material, then what the person typed."""
     parts = [block, note]
-    parts += [f"[Attached: {as_data(name)}]\n{content}\n[End of attachment]" for name, content in attachments]
+    parts += [
+        f"[Attached: {as_data(name).translate(_ROUND)}]\n{without_forgery(clean(content))}\n[End of attachment]"
+        for name, content in attachments
+    ]
     parts.append(text)
     return Message(Role.USER, "\n\n".join(part for part in parts if part))
 
