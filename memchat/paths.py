@@ -1,6 +1,6 @@
 """Where things lie on this machine, by the habits of the platform."""
 
-import os.path
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -77,6 +77,12 @@ def read_outside(path: Path) -> bytes:
     if len(content) > _LONGEST:
         raise UsageError(f"{path} is longer than {_LONGEST >> 20} MB; split it.")
     return content
+
+
+def memory_folder() -> str | None:
+    """Return the login session's own folder, which lies in memory and reaches no disk; None where there is none."""
+    folder = os.environ.get("XDG_RUNTIME_DIR")
+    return folder if folder and os.path.isdir(folder) and os.access(folder, os.W_OK) else None
 
 
 def _expanded(typed: str | Path) -> Path:

@@ -15,7 +15,7 @@ from memchat.errors import Cancelled, EngineError, EngineUnreachable, ModelMissi
 from memchat.learn import Learned, LearnOptions, learn_turn
 from memchat.learn.chores import write_missing_cues
 from memchat.learn.worker import LOCK_SUFFIX
-from memchat.paths import typed_path
+from memchat.paths import memory_folder, typed_path
 from memchat.records import Memory
 from memchat.store import Store
 
@@ -59,7 +59,7 @@ def dry(app: App, file: Path | None, stop: Event, progress: Progress, *, skip_ba
     from memchat.curate.transcripts import read_transcript
 
     outcome = Outcome()
-    with TemporaryDirectory(prefix="memchat-") as folder:
+    with TemporaryDirectory(prefix="memchat-", dir=memory_folder()) as folder:
         copy = Path(folder) / "memory.db"
         app.store.backup(copy)
         with Store.open(copy, app.user) as store:

@@ -65,16 +65,36 @@ def _write_through(path: Path, pieces: Iterable[str]) -> None:
 
 
 def _write_new(draft: Path, target: Path, pieces: Iterable[str]) -> None:
-    for left in draft.parent.glob(f".{glob.escape(target.name)}.*.part"):
-        # A run that was killed leaves its draft with private text in it; a young one may be another run's.
-        if left == draft or left.stat().st_mtime < time.time() - _ABANDONED_SECONDS:
-            left.unlink(missing_ok=True)
+    delete_drafts(target)
+    draft.unlink(missing_ok=True)
     # The mode is set as the file is made: afterwards would leave a moment in which others can open it.
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)
     with open(descriptor, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as stream:
         stream.writelines(pieces)
         stream.flush()
         os.fsync(stream.fileno())
+
+
+def delete_drafts(target: Path) -> None:
+    """Delete the drafts of `target` that runs left which were killed: they hold private text."""
+    for left in target.parent.glob(f".{glob.escape(target.name)}.*.part"):
+        if not _may_be_written(left):
+            with contextlib.suppress(OSError):
+                _overwrite(left)
+                left.unlink()
+
+
+def _may_be_written(draft: Path) -> bool:
+    """Tell whether the run that a draft belongs to is still going on, by its number, else by its age."""
+    number = draft.name.split(".")[-2]
+    if os.name == "posix" and number.isdecimal():
+        try:
+            os.kill(int(number), 0)
+        except ProcessLookupError:
+            return False
+        except OSError:
+            pass  # somebody else's, or ours: it goes on
+    return draft.stat().st_mtime > time.time() - _ABANDONED_SECONDS
 
 
 def _overwrite(target: Path) -> None:

@@ -6,7 +6,7 @@ The format is prompt-toolkit's: a comment line with the time, then each line of 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from memchat.curate.private_files import write_private
+from memchat.curate.private_files import delete_drafts, write_private
 from memchat.errors import MemchatError
 
 
@@ -22,6 +22,7 @@ def strip_history(path: Path, quotes: Callable[[str], bool]) -> int:
         return 0
     except OSError as error:
         raise MemchatError(f"The input history {path} cannot be read: {(error.strerror or '').lower()}.") from None
+    delete_drafts(path)
     kept = [raw for raw, text in entries if not text or not quotes(text)]
     if len(kept) < len(entries):
         write_private(path, kept, wipe_old=True)

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from memchat.errors import StoreFull
-from memchat.store import location, migrations
+from memchat.store import location, migrations, scrubbing
 from memchat.store.connection import Database, open_database
 from memchat.store.drops import Drops
 from memchat.store.erase import Erase
@@ -60,6 +60,8 @@ class Store(Health, Undo, Erase, Keys, Keywords, Vectors, Sessions, Turns, Recal
             notices.append(f"The disk that holds {path} is full: nothing new will be remembered.")
         try:
             migrations.migrate(database)
+            if database.writable:
+                scrubbing.finish_due(database)
         except BaseException:
             database.close()
             raise

@@ -94,6 +94,15 @@ class Database:
         finally:
             self._depth -= 1
 
+    @contextmanager
+    def without_waiting(self) -> Iterator[None]:
+        """Within: a lock that another connection holds is an error at once."""
+        self._connection.set_busy_timeout(0)
+        try:
+            yield
+        finally:
+            self._connection.set_busy_timeout(BUSY_MS)
+
     def tokens(self, text: str) -> set[str]:
         """Return the terms that FTS5 makes of `text`."""
         tokenizer = self._connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])

@@ -1,5 +1,6 @@
 """Wiping deleted bytes: merge the word index, rewrite the file, empty the WAL; and saying who is in the way."""
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Final
@@ -38,6 +39,13 @@ def scrub(database: Database) -> None:
     if busy:
         raise StoreBusy(_in_the_way(database.path))
     database.write("DELETE FROM meta WHERE name = ?", (_DUE,))
+
+
+def finish_due(database: Database) -> None:
+    """Bring an earlier wipe to its end where nothing is in the way; it is not waited for, and `check` names it else."""
+    if is_due(database):
+        with contextlib.suppress(StoreBusy, StoreFull), database.without_waiting():
+            scrub(database)
 
 
 def delete_backups(path: Path) -> int:

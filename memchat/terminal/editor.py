@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from memchat.errors import UsageError
+from memchat.paths import memory_folder
 from memchat.text import clean
 
 _FALLBACKS: Final = ("nano", "vim", "vi", "notepad")
@@ -19,8 +20,7 @@ _FALLBACKS: Final = ("nano", "vim", "vi", "notepad")
 def edit_text(text: str, environ: Mapping[str, str] | None = None) -> str:
     """Return `text` as the user left it in the editor; raises UsageError when no editor runs or it fails."""
     command = find_editor(os.environ if environ is None else environ)
-    # Where there is one, the folder of the login session lies in memory and never reaches a disk.
-    folder = Path(tempfile.mkdtemp(prefix="memchat-", dir=_memory_folder()))
+    folder = Path(tempfile.mkdtemp(prefix="memchat-", dir=memory_folder()))
     draft = folder / "message.md"
     try:
         _write(draft, text)
@@ -47,11 +47,6 @@ def _run(command: list[str]) -> None:
     status = subprocess.run(command, check=False).returncode
     if status:
         raise UsageError(f"The editor {command[0]!r} ended with status {status}; nothing was changed.")
-
-
-def _memory_folder() -> str | None:
-    folder = os.environ.get("XDG_RUNTIME_DIR")
-    return folder if folder and os.access(folder, os.W_OK) else None
 
 
 def _write(path: Path, text: str) -> None:
