@@ -14,10 +14,10 @@ import pytest
 from memchat.errors import StoreError, StoreFull, StoreUnusable, UsageError
 from memchat.records import Cause, NewMemory
 from memchat.store import Store, connection, location, migrations
+from tests.nobody import as_nobody
 from tests.store_stage import EMBEDDER, NOW, embed_all, near, open_store, python, tell, worded
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
-ROOT_ONLY = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="must become another user")
 
 
 def mode_of(path):
@@ -231,7 +231,7 @@ except MemchatError as error:
 """
 
 
-@ROOT_ONLY
+@as_nobody
 @pytest.mark.parametrize(
     ("file_mode", "folder_mode", "told"),
     [
