@@ -34,6 +34,7 @@ class Selection:
     by: By
     memories: tuple[Memory, ...]
     sessions: tuple[int, ...] = ()
+    undone: tuple[int, ...] = ()  # memories that an undo took away; the history still tells of them
 
     @property
     def everything(self) -> bool:
@@ -42,13 +43,14 @@ class Selection:
 
 
 def select_ids(store: Store, ids: Sequence[int]) -> Selection:
-    """Return the memories of these ids; raises NotFound naming each that is not there."""
+    """Return the memories of these ids; raises NotFound naming each that is neither there nor in the history."""
     memories = store.get_memories(ids)
-    missing = sorted(set(ids) - {memory.id for memory in memories})
+    undone = [id for id in dict.fromkeys(ids) if id not in {memory.id for memory in memories}]
+    missing = sorted(id for id in undone if not store.list_changes(id, limit=1))
     if missing:
         names = ", ".join(map(str, missing))
         raise NotFound(f"There is no memory {names}, so nothing was erased; `memchat list` shows those there are.")
-    return Selection("ids", tuple(dict.fromkeys(memories)))
+    return Selection("ids", tuple(dict.fromkeys(memories)), undone=tuple(undone))
 
 
 def select_query(
@@ -107,8 +109,10 @@ def forget(store: Store, selection: Selection, *, history: Path | None = None, l
     """
     with store.transaction():
         pass  # a file that cannot be written is refused before anything is taken out of the input history
-    quotes = None if selection.everything else gather_quotes(store, selection.memories, selection.sessions)
-    retold = list_retold(store, selection.memories, quotes) if quotes is not None else []
+    quotes = (
+        None if selection.everything else gather_quotes(store, selection.memories, selection.sessions, selection.undone)
+    )
+    retold = list_retold(store, selection.memories, quotes, selection.undone) if quotes is not None else []
     stripped = strip_history(history, quotes.found_in if quotes else _anything) if history is not None else 0
     files = tuple(file for file in (history, log) if file is not None)
     receipts = [erase(files) for erase in _erasures(store, selection, retold)]
@@ -140,6 +144,7 @@ def _erasures(store: Store, selection: Selection, retold: Sequence[int]) -> list
         )
     gone = set(selection.sessions)
     rest = [m.id for m in selection.memories if m.source is None or m.source.session not in gone]
+    rest += selection.undone
     if rest:
         erasures.append(lambda files: store.erase(rest, retold=retold, slots=slots, extra_files=files))
     return erasures

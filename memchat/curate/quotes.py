@@ -47,10 +47,16 @@ class Quotes:
         return any(folded in wording for wording in self._holding.get(longest, ()))
 
 
-def gather_quotes(store: Store, memories: Sequence[Memory], sessions: Sequence[int] = ()) -> Quotes:
-    """Return what quotes these memories with all earlier versions and wordings, and what was said in the sessions."""
+def gather_quotes(
+    store: Store, memories: Sequence[Memory], sessions: Sequence[int] = (), undone: Sequence[int] = ()
+) -> Quotes:
+    """Return what quotes these memories with all earlier versions and wordings, and what was said in the sessions.
+
+    `undone` are memories of which only the history tells.
+    """
     going = with_past(store, memories)
     told = [text for memory in going for text in _tellings(store, memory)]
+    told += [text for id in undone for text in _changed_texts(store, id)]
     said = [_said(store, memory) for memory in going]
     spoken = [turn.user_text for session in sessions for turn in store.list_turns(session)]
     ids = {memory.id for memory in going}
@@ -65,9 +71,9 @@ def gather_old_wordings(store: Store, memory: Memory) -> Quotes:
     return Quotes([*told, *_said(store, memory)], told, [memory.text])
 
 
-def list_retold(store: Store, memories: Sequence[Memory], quotes: Quotes) -> list[int]:
+def list_retold(store: Store, memories: Sequence[Memory], quotes: Quotes, undone: Sequence[int] = ()) -> list[int]:
     """Return the turns whose model was given any of these memories, and in which its words came back."""
-    given = store.list_turns_given([memory.id for memory in with_past(store, memories)])
+    given = store.list_turns_given([*(memory.id for memory in with_past(store, memories)), *undone])
     return [turn.id for turn in given if quotes.found_in(turn.user_text) or quotes.found_in(turn.reply)]
 
 
@@ -82,12 +88,15 @@ def with_past(store: Store, memories: Sequence[Memory]) -> list[Memory]:
 
 def _tellings(store: Store, memory: Memory) -> list[str]:
     """Return every wording of a memory, its evidence and its cues."""
-    changes = store.list_changes(memory.id)
-    earlier = [
-        str(fields["text"]) for change in changes for fields in (change.before, change.after) if "text" in fields
-    ]
+    earlier = _changed_texts(store, memory.id)
     evidence = [source.evidence for source in store.list_sources(memory.id) if source.evidence]
     return [memory.text, *earlier, *evidence, *memory.cues]
+
+
+def _changed_texts(store: Store, id: int) -> list[str]:
+    """Return the wordings that the history tells of."""
+    changes = store.list_changes(id)
+    return [str(fields["text"]) for change in changes for fields in (change.before, change.after) if "text" in fields]
 
 
 def _said(store: Store, memory: Memory) -> list[str]:

@@ -98,7 +98,7 @@ class Desk:
     def erase(self, chosen: Selection) -> None:
         """Erase what was chosen, also from the live context and the input line, and print the receipt."""
         with self.hush():
-            quotes = gather_quotes(self.store, chosen.memories, chosen.sessions)
+            quotes = gather_quotes(self.store, chosen.memories, chosen.sessions, chosen.undone)
             try:
                 receipt = forget(self.store, chosen, history=self.app.paths.history, log=self.app.paths.log)
             finally:  # also when the bytes could not be wiped yet: the rows are gone

@@ -5,7 +5,7 @@ from typing import Final, TypeVar
 
 from memchat.curate.edit import Edited, Revision
 from memchat.curate.edit import edit as edit_memory
-from memchat.curate.forget import select_ids, select_query
+from memchat.curate.forget import Selection, select_ids, select_query
 from memchat.curate.remember import Kept
 from memchat.curate.remember import remember as keep
 from memchat.curate.undo import undo as take_back
@@ -137,14 +137,15 @@ def forget(desk: Desk, rest: str) -> Outcome:
             options=desk.chat.recall_options,
             by_meaning=not certain and desk.ask is not None,
         )
-    if certain or _sure(desk, chosen.memories):
+    if certain or _sure(desk, chosen):
         desk.erase(chosen)
     return None
 
 
-def _sure(desk: Desk, memories: Sequence[Memory]) -> bool:
-    print_memories(desk.remarks, memories, desk.now())
-    them = "it" if len(memories) == 1 else f"these {len(memories)}"
+def _sure(desk: Desk, chosen: Selection) -> bool:
+    print_memories(desk.remarks, chosen.memories, desk.now())
+    number = len(chosen.memories) + len(chosen.undone)
+    them = "it" if number == 1 else f"these {number}"
     return desk.confirm(f"Erase {them} for good?", f"Nobody can be asked here; to erase {them} say /forget … --yes")
 
 
