@@ -2,9 +2,11 @@
 
 import os
 from array import array
+from contextlib import suppress
 
 import pytest
 
+from memchat.errors import StoreUnusable
 from memchat.records import Cause
 from memchat.store import vec0
 from tests.store_stage import EMBEDDER, NOW, embed_all, near, open_store, recall_of, say, tell, worded
@@ -62,6 +64,8 @@ PLANTED = {
     "past vector among the present": (_put_vector([1.0] * 64, shelf=1, key=4), {"misplaced vectors"}),
     "successor gone": (_write("UPDATE memories SET superseded_by = 77 WHERE id = 3"), {"superseded"}),
     "replaced and yet current": (_write("UPDATE memories SET superseded_by = 4 WHERE id = 1"), {"superseded"}),
+    "a log that is no JSON": (_write("UPDATE recalls SET candidates = 'x'"), {"log"}),
+    "a log of another shape": (_write("UPDATE recalls SET profile = '{}'"), {"log"}),
     "open to others": (_widen, {"file modes"}),
     "not wiped": (_write("INSERT INTO meta VALUES ('scrub_due', '1')"), {"wiping"}),
 }
@@ -85,6 +89,42 @@ def test_a_planted_fault_is_named_and_mended(store, plant, names):
     assert near(store, "What animals do I keep?", limit=1) in ([1], [4])
     assert store.for_user("ana").list_memories()[0].text == "I drive a tram"
     assert (near(store.for_user("ana"), "tram"), worded(store.for_user("ana"), "tram")) == ([2], [2])
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE memories SET kind = 'x' WHERE id = 1",
+        "UPDATE memories SET state = '' WHERE id = 1",
+        "UPDATE memories SET created_at = 1 << 62 WHERE id = 1",
+        "UPDATE memories SET event_date = '2026-02-30' WHERE id = 1",
+        "UPDATE changes SET before = '[' WHERE id = 1",
+        "UPDATE changes SET cause = 'x' WHERE id = 1",
+        "UPDATE turns SET at = -1 << 62",
+        "UPDATE embedders SET calibration = '[1]'",
+        "UPDATE meta SET value = 'x' WHERE name = 'tombstone_key'",
+    ],
+)
+def test_a_value_that_nobody_can_have_written_is_named_and_refused_without_a_traceback(store, statement):
+    store._db.write(statement)
+    (fault,) = [fault for fault in store.check() if fault.name == "contents"]
+    assert not fault.fixable
+    assert "export" in fault.mend
+    for look in (
+        lambda: store.list_memories(state=None),
+        store.list_changes,
+        lambda: store.list_turns(1),
+        store.calibration,
+        lambda: store.is_forgotten("x"),
+    ):
+        with suppress(StoreUnusable):
+            look()
+
+
+def test_a_text_that_is_not_utf8_is_damage(store):
+    store._db.write("UPDATE memories SET text = CAST(x'49ff20' AS TEXT) WHERE id = 1")
+    with pytest.raises(StoreUnusable, match="not UTF-8"):
+        store.list_memories()
 
 
 def test_drift_both_ways_is_mended_so_that_search_is_right_again(store):

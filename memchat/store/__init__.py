@@ -98,7 +98,7 @@ class Store(Health, Undo, Erase, Keys, Keywords, Vectors, Sessions, Turns, Recal
     def sizes(self) -> dict[str, int]:
         """Return bytes of the file and its WAL, and the rows of all users by table."""
         file, wal = self.path, location.side_files(self.path)[0]
-        sizes = {"file_bytes": file.stat().st_size, "wal_bytes": wal.stat().st_size if wal.exists() else 0}
+        sizes = {"file_bytes": location.size(file), "wal_bytes": location.size(wal)}
         return sizes | {table: self._db.value(f"SELECT count(*) FROM {table}") for table in _COUNTED}
 
     def close(self) -> None:

@@ -18,7 +18,9 @@ Row = tuple[Any, ...]  # what stands in the columns; STRICT tables vouch for the
 Bindings = Sequence[str | int | float | bytes | None]
 
 BUSY_MS: Final = 5000
+_SECOND_LOOKS: Final = (0.05, 0.2)  # seconds; a wipe in another process makes the file smaller before our eyes
 _MMAP_BYTES: Final = 4 << 30
+_BRING_BACK: Final = "bring back a copy or use `sqlite3 .recover`."
 _NO_VECTORS: Final = "sqlite-vec cannot be loaded ({}); only keywords are searched. Reinstall it with pip."
 
 
@@ -112,8 +114,7 @@ class Database:
     def read_bytes(self, offset: int, amount: int, *, wal: bool = False) -> bytes:
         """Return raw bytes of the file or its WAL, read by SQLite so that no lock is lost; b"" after the end."""
         place = location.side_files(self.path)[0] if wal else self.path
-        size = place.stat().st_size if place.exists() else 0
-        amount = min(amount, max(0, size - offset))
+        amount = min(amount, max(0, location.size(place) - offset))
         if not amount:
             return b""
         with self._translating():
@@ -147,18 +148,32 @@ class Database:
             yield
         except apsw.Error as error:
             raise translate(error, self.path) from error
+        except UnicodeDecodeError as error:
+            raise StoreUnusable(f"{self.path} is damaged (a text is not UTF-8); {_BRING_BACK}") from error
 
 
 def open_database(path: Path, newest: int, *, writable: bool) -> Database:
     """Open an existing file if it is ours with a schema up to `newest`; until that is known nothing touches it."""
     database = Database(_connect(path, writable), path, writable=writable)
     try:
-        location.examine_header(path, database.read_bytes(0, location.HEADER_SIZE), newest)
+        _examine(database, newest)
         database.configure()
     except BaseException:
         database.close()
         raise
     return database
+
+
+def _examine(database: Database, newest: int) -> None:
+    """Refuse what is no whole memory file."""
+    for pause in (*_SECOND_LOOKS, None):
+        header = database.read_bytes(0, location.HEADER_SIZE)
+        location.examine_header(database.path, header, newest)
+        if not location.is_cut_short(database.path, header):
+            return
+        if pause is not None:
+            time.sleep(pause)
+    raise StoreUnusable(f"{database.path} is cut short (a part of the file is missing); bring back a copy of it.")
 
 
 def translate(error: apsw.Error, path: Path) -> StoreError:
@@ -174,7 +189,7 @@ def translate(error: apsw.Error, path: Path) -> StoreError:
         case apsw.ReadOnlyError() | apsw.PermissionsError() | apsw.AuthError():
             return StoreUnusable(f"{path} cannot be written ({reason}); check the rights of the file and its folder.")
         case apsw.CorruptError() | apsw.NotADBError():
-            return StoreUnusable(f"{path} is damaged ({reason}); bring back a copy or use `sqlite3 .recover`.")
+            return StoreUnusable(f"{path} is damaged ({reason}); {_BRING_BACK}")
         case apsw.CantOpenError() | apsw.IOError():
             return StoreUnusable(f"{path} cannot be opened ({reason}); check its rights, or name a file with --db.")
     return StoreError(f"The memory file {path} refused a request ({reason}); run `memchat doctor`.")
@@ -207,7 +222,7 @@ def _opened(path: Path, writable: bool) -> apsw.Connection:
     # Without a WAL to read nothing can be pending, and only `immutable` opens a WAL file in a folder where no
     # shared-memory file can be made.
     alone = not (shm.exists() or location.is_writable(path)) or _disk_is_full(path)
-    lone = alone and not (wal.exists() and wal.stat().st_size)
+    lone = alone and not location.size(wal)
     return apsw.Connection(path.as_uri() + ("?immutable=1" if lone else "?mode=ro"), flags=flags)
 
 

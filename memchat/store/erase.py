@@ -12,7 +12,7 @@ from typing import Final
 from memchat.errors import NotFound
 from memchat.records import Receipt
 from memchat.store import exchanges, keys, keywords, scrubbing, tombstones, traces, vec0, verification
-from memchat.store.part import Part, in_list
+from memchat.store.part import Part, in_list, reads
 from memchat.store.verification import MOST_TERMS, Erasure
 
 _ALL: Final = "IN (SELECT value FROM json_each(?))"
@@ -151,6 +151,7 @@ class Erase(Part):
         for text in traces.spread(erasure.texts, MOST_TERMS):
             erasure.terms |= self._db.tokens(keywords.searchable(text))
 
+    @reads
     def _wordings(self, ids: Collection[int]) -> list[str]:
         """Return the present and every earlier text of memories."""
         now = self._db.column(f"SELECT text FROM memories WHERE id {_ALL}", in_list(ids))

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from memchat.store.connection import Database
-from memchat.store.part import in_list, to_json
+from memchat.store.part import in_list, reads, to_json
 from memchat.text import fold, words
 
 MARK: Final = "[forgotten]"
@@ -137,5 +137,6 @@ def clear_derived(database: Database, user: int, wordings: Iterable[str]) -> Non
             database.write("UPDATE sessions SET profile = NULL WHERE id = ?", (id,))
 
 
+@reads
 def _without(entries: str, memories: Collection[int]) -> str:
     return to_json([entry for entry in json.loads(entries) if entry["id"] not in memories])

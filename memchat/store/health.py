@@ -1,17 +1,20 @@
 """Finding what is wrong with the file, and mending from the text, which is the truth, what can be mended."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from memchat.errors import StoreUnusable
 from memchat.records import Fault, State
 from memchat.store import keys, keywords, location, scrubbing
+from memchat.store.contents import Contents
+from memchat.store.part import reads
 from memchat.store.revisions import Revisions
 from memchat.store.vector_health import VectorHealth
 from memchat.text import fold
 
 _REINDEX: Final = "run `memchat reindex`"
+_RESCUE: Final = "bring back a backup, or rescue the text with `memchat export`"
 _FIX: Final = "run `memchat doctor --fix`"
 
 
@@ -25,23 +28,33 @@ class Check:
     repair: Callable[["Health"], object] | None = None
 
 
-class Health(VectorHealth, Revisions):
+class Health(VectorHealth, Contents, Revisions):
     """Checks the whole file, all users of it."""
 
     def check(self) -> list[Fault]:
         """Return every fault found, in the order of `CHECKS`; nothing is changed."""
-        looked = [(check, check.look(self)) for check in CHECKS]
-        return [Fault(check.name, found, check.mend, check.repair is not None) for check, found in looked if found]
+        return [Fault(check.name, found, check.mend, check.repair is not None) for check, found in self._look()]
 
     def fix(self) -> list[str]:
         """Mend what can be mended and return one sentence for each fault that is gone."""
         done = []
-        for check in CHECKS:
-            found = check.look(self)
-            if found and check.repair is not None:
+        for check, found in self._look():
+            if check.repair is not None:
                 check.repair(self)
                 done.append(f"Mended {check.name}: {found}")
         return done
+
+    def _look(self) -> Iterator[tuple[Check, str]]:
+        """Yield the checks that find something, one after the other, so that each sees what the last one mended."""
+        damaged = False
+        for check in CHECKS:
+            try:
+                found = check.look(self)
+            except StoreUnusable as error:  # it cannot look; the first one that finds damage says so
+                found = "" if damaged else error.sentence
+            damaged = damaged or bool(found)
+            if found:
+                yield check, found
 
     def look_at_integrity(self) -> str:
         """Let SQLite read the whole file; faults of the word index alone are another check's."""
@@ -134,6 +147,7 @@ class Health(VectorHealth, Revisions):
         )
         return [id for id, *rest in rows if tuple(rest[4:]) != self._expected_words(id, *rest[:4])]
 
+    @reads
     def _expected_words(
         self, id: int, user: int, state: str, superseded_at: int | None, text: str
     ) -> tuple[str | None, str | None, str | None]:
@@ -166,7 +180,9 @@ def _count(sentence: str, number: int) -> str:
 
 
 CHECKS: Final = (
-    Check("integrity", Health.look_at_integrity, "bring back a backup, or rescue the text with `memchat export`"),
+    Check("integrity", Health.look_at_integrity, _RESCUE),
+    Check("contents", Health.look_at_contents, _RESCUE),
+    Check("log", Health.look_at_log, repair=Health.delete_broken_log),
     Check("file modes", Health.look_at_modes, repair=Health.tighten),
     Check("comparison", Health.look_at_folding, repair=Health.refold),
     Check("keys", Health.look_at_keys, repair=Health.rebuild_keys),

@@ -52,7 +52,6 @@ def examine_header(path: Path, header: bytes, newest: int) -> None:
     if _number(header, 68) != APPLICATION_ID:
         raise StoreUnusable(f"{path} belongs to another program, it was left as it is; name another one with --db.")
     refuse_newer(path, _number(header, 60), newest)
-    _refuse_truncated(path, header)
 
 
 def refuse_newer(path: Path, version: int, newest: int) -> None:
@@ -102,8 +101,23 @@ def tighten(path: Path) -> list[str]:
 
 def wider(wanted: dict[Path, int]) -> dict[Path, int]:
     """Return those of the places that give other people rights, with their present mode."""
-    modes = {place: stat.S_IMODE(place.stat().st_mode) for place in wanted}
-    return {place: mode for place, mode in modes.items() if mode & 0o077} if os.name == "posix" else {}
+    modes = {place: _mode(place) for place in wanted} if os.name == "posix" else {}
+    return {place: mode for place, mode in modes.items() if mode & 0o077}
+
+
+def size(path: Path) -> int:
+    """Return the bytes of a file; 0 where there is none, or where another process has just taken it away."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _mode(place: Path) -> int:
+    try:
+        return stat.S_IMODE(place.stat().st_mode)
+    except FileNotFoundError:  # SQLite takes its side files away when the last connection closes
+        return 0
 
 
 def side_files(path: Path) -> tuple[Path, ...]:
@@ -142,13 +156,11 @@ def _number(header: bytes, offset: int) -> int:
     return int.from_bytes(header[offset : offset + 4], "big")
 
 
-def _refuse_truncated(path: Path, header: bytes) -> None:
-    """Compare the size with the page count; with a WAL beside it the rest may still be to come."""
-    wal = side_files(path)[0]
-    if wal.exists() and wal.stat().st_size:
-        return
+def is_cut_short(path: Path, header: bytes) -> bool:
+    """Tell whether the file is smaller than its header says; with a WAL beside it the rest may still be to come."""
+    if size(side_files(path)[0]) or len(header) < HEADER_SIZE:
+        return False
     page_size = int.from_bytes(header[16:18], "big")
     page_size = 65536 if page_size == 1 else page_size
     counted = _number(header, 24) == _number(header, 92)  # the page count is only valid when these agree
-    if counted and _number(header, 28) * page_size > path.stat().st_size:
-        raise StoreUnusable(f"{path} is cut short (a part of the file is missing); bring back a copy of it.")
+    return counted and _number(header, 28) * page_size > size(path)

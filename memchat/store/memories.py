@@ -7,7 +7,7 @@ from typing import Final
 
 from memchat.records import Kind, Memory, Source, State
 from memchat.store.connection import Row
-from memchat.store.part import Part, found, in_list, to_day, to_ms, to_time, to_time_or_none
+from memchat.store.part import Part, found, in_list, reads, to_day, to_ms, to_time, to_time_or_none
 from memchat.text import fold
 
 _SELECT: Final = """SELECT m.id, m.text, m.kind, m.importance, m.confidence, m.pinned, m.state, m.created_at,
@@ -114,6 +114,7 @@ class Memories(Part):
         )
         return self._to_memory(row) if row else None
 
+    @reads
     def _to_memory(self, row: Row) -> Memory:
         (id, text, kind, importance, confidence, pinned, state, created, seen, recalled, count, *rest) = row
         (subject, attribute, value, event, ref, by, superseded, source, session, turn, evidence, cues, pending) = rest

@@ -1,15 +1,18 @@
 """What every part of the store stands on: one connection, one user, and how values look on disk."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, Final
+from functools import wraps
+from typing import Any, Final, ParamSpec, TypeVar
 
-from memchat.errors import NotFound
+from memchat.errors import NotFound, StoreUnusable
 from memchat.store.connection import Database, Row
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
+P = ParamSpec("P")
+T = TypeVar("T")
 Fields = dict[str, Any]  # some columns of one row, as they stand in the changes' JSON
 
 
@@ -55,6 +58,21 @@ def to_day(text: str | None) -> date | None:
 def to_json(value: object) -> str:
     """Return compact JSON that keeps every script readable (a byte search must find it)."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def reads(read: Callable[P, T]) -> Callable[P, T]:
+    """Let a function that makes records of rows refuse values that no version of this program can have written."""
+
+    @wraps(read)
+    def reading(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return read(*args, **kwargs)
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
+            raise StoreUnusable(
+                f"The memory file holds a value that cannot be read ({str(error)[:80]}); run `memchat doctor`."
+            ) from error
+
+    return reading
 
 
 def storable(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 
 from memchat.records import Candidate, Kind, ProfileEntry, Recall, Turn, Verdict
 from memchat.store.connection import Database, Row
-from memchat.store.part import Fields, Part, found, in_list, storable, to_json, to_ms, to_time_or_none
+from memchat.store.part import Fields, Part, found, in_list, reads, storable, to_json, to_ms, to_time_or_none
 from memchat.store.rows import TURN_COLUMNS, TURN_WIDTH, to_turn
 
 _COLUMNS: Final = (
@@ -45,6 +45,7 @@ class Recalls(Part):
         wanted = set(memories)
         return [to_turn(row) for row in rows if wanted & ids_given(self._to_recall(row[TURN_WIDTH:]))]
 
+    @reads
     def _to_recall(self, row: Row) -> Recall:
         query, embed_model, floor, candidates, block, tokens, profile, profile_tokens, timings, keywords_only = row
         return Recall(

@@ -6,7 +6,7 @@ from typing import Final
 
 from memchat.records import Cause, Change, Key, Turn
 from memchat.store.connection import Row
-from memchat.store.part import to_time
+from memchat.store.part import reads, to_time
 
 # What is in the indexes: the present, and what once was true. A proposal is not, nor is a rejected one, which is
 # superseded without a time.
@@ -25,6 +25,7 @@ def to_keys(rows: Iterable[Row]) -> list[Key]:
     return [Key(id, memory, role, text, bool(embedded)) for id, memory, role, text, embedded in rows]
 
 
+@reads
 def to_change(row: Row) -> Change:
     """Return the change of a row of `CHANGE_COLUMNS`."""
     id, memory, at, action, cause, turn, before, after, undone = row
@@ -33,6 +34,7 @@ def to_change(row: Row) -> Change:
     )
 
 
+@reads
 def to_turn(row: Row) -> Turn:
     """Return the turn of a row that begins with `TURN_COLUMNS`."""
     id, session, user_text, reply, at, zone, model, interrupted, forgotten = row[:TURN_WIDTH]

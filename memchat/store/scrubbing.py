@@ -52,15 +52,20 @@ def delete_backups(path: Path) -> int:
     """Overwrite and delete the copies that migrations made; return how many."""
     copies = location.backups(path)
     for copy in copies:
-        size = copy.stat().st_size
-        with copy.open("r+b") as file:
-            for _ in range(0, size, 1 << 20):
-                file.write(bytes(1 << 20))
-            file.truncate(size)
-            file.flush()
-            os.fsync(file.fileno())
-        copy.unlink()
+        with contextlib.suppress(FileNotFoundError):  # another process may be at it
+            _wipe_file(copy)
     return len(copies)
+
+
+def _wipe_file(copy: Path) -> None:
+    size = copy.stat().st_size
+    with copy.open("r+b") as file:
+        for _ in range(0, size, 1 << 20):
+            file.write(bytes(1 << 20))
+        file.truncate(size)
+        file.flush()
+        os.fsync(file.fileno())
+    copy.unlink()
 
 
 def _in_the_way(path: Path) -> str:

@@ -5,7 +5,7 @@ from typing import Final, TypedDict, Unpack
 
 from memchat.records import Session
 from memchat.store.connection import Row
-from memchat.store.part import Part, assignments, found, storable, to_ms, to_time, to_time_or_none
+from memchat.store.part import Part, assignments, found, reads, storable, to_ms, to_time, to_time_or_none
 from memchat.store.recalls import Recalls
 from memchat.text import fold
 
@@ -81,6 +81,7 @@ class Sessions(Recalls, Part):
             )
             return self.get_session(new)
 
+    @reads
     def _to_session(self, row: Row) -> Session:
         id, title, created, last, turns, summary, summarised_to, profile = row
         return Session(

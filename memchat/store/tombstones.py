@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from memchat.store.connection import Database
-from memchat.store.part import Part
+from memchat.store.part import Part, reads
 from memchat.text import fold, words
 
 _HASH_BYTES: Final = 16
@@ -68,6 +68,7 @@ def add_tombstones(database: Database, user: int, memory: int, marks: Iterable[t
     )
 
 
+@reads
 def _hashes(database: Database, marks: Sequence[tuple[str, str]]) -> list[bytes]:
     key = bytes.fromhex(database.value("SELECT value FROM meta WHERE name = 'tombstone_key'"))
     return [

@@ -5,7 +5,7 @@ from typing import Final
 
 from memchat.records import State
 from memchat.store import keys, scrubbing, vec0
-from memchat.store.part import Part
+from memchat.store.part import Part, reads
 from memchat.store.rows import SEARCHED
 
 _SPARSE: Final = 2  # chunk places for each row above which a search reads mostly nothing
@@ -111,6 +111,7 @@ class VectorHealth(Part):
         rows = self._db.rows(f"SELECT rowid, embedding FROM vectors_{live[0]}")
         return [key for key, embedding in rows if not _is_sound(embedding, live[1])]
 
+    @reads
     def _misplaced(self) -> dict[int, int]:
         """Return the right shelf of every vector that stands on another one."""
         live = self._live()

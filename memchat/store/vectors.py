@@ -9,7 +9,7 @@ from memchat.errors import StoreError, StoreUnusable
 from memchat.records import Calibration, EmbedderCard, Key, Vector, VectorHit
 from memchat.store import vec0
 from memchat.store.connection import Row
-from memchat.store.part import Part, to_json
+from memchat.store.part import Part, reads, to_json
 from memchat.store.rows import KEY_COLUMNS, SEARCHED, to_keys
 from memchat.store.vec0 import CARD_COLUMNS
 
@@ -38,6 +38,7 @@ class Vectors(Part):
             else:
                 self._require(card)
 
+    @reads
     def calibration(self) -> Calibration | None:
         """Return the noise measured with the file's embedder."""
         written = self._db.value("SELECT calibration FROM embedders WHERE live = 1")
