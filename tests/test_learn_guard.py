@@ -8,7 +8,14 @@ from memchat.learn.cues import clean_cues, renders
 from memchat.learn.drafts import Reading, ReadingOptions, read_message
 from memchat.learn.guard import Proposal, Refusal, bare_acceptance, check_proposal, stands_in, why_unfaithful
 from memchat.learn.json_reply import items_of, read_json
-from memchat.learn.wording import EXAMPLE_WORDS, cue_messages, english_messages, judge_messages, relation_schema
+from memchat.learn.wording import (
+    EXAMPLE_WORDS,
+    KNOWN_EMPTY,
+    cue_messages,
+    english_messages,
+    judge_messages,
+    relation_schema,
+)
 from memchat.records import Kind, Message, Role
 
 TODAY = date(2026, 9, 14)
@@ -179,7 +186,8 @@ def test_the_judging_prompt_rides_on_the_conversation() -> None:
     messages = judge_messages(["I live here.", "I ran it."], context)
     assert messages[:3] == context
     assert messages[3].role is Role.USER
-    assert messages[3].content.endswith("1. I live here.\n2. I ran it.")
+    asked = "\n".join(f"{number}. {line}" for number, line in enumerate(("I live here.", "I ran it.", *KNOWN_EMPTY), 1))
+    assert messages[3].content.endswith(asked)
 
 
 def test_the_choice_of_a_relation_is_closed() -> None:

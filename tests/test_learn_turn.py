@@ -7,6 +7,7 @@ import pytest
 
 from memchat.errors import Cancelled, EngineFailed
 from memchat.learn import LearnOptions, approve, learn_turn, reject, store_explicit
+from memchat.learn.extract import Trust
 from memchat.learn.rules import Rules
 from memchat.records import Cause, Kind, State
 from memchat.store import Store
@@ -46,6 +47,17 @@ def test_the_model_decides_where_code_cannot(store) -> None:
     assert not learn(store, DOUBTFUL, FakeChat(json_replies=[{"memories": []}])).added
     reply = {"memories": [{"line": 1, "kind": "fact", "importance": 6}]}
     assert [memory.text for memory in learn(store, DOUBTFUL, FakeChat(json_replies=[reply])).added] == [DOUBTFUL]
+
+
+def test_a_model_that_picks_what_is_known_to_be_empty_is_not_believed_and_then_not_asked(store) -> None:
+    everything = {"memories": [{"line": line, "kind": "fact", "importance": 5} for line in (1, 2, 3, 4)]}
+    model, trust = FakeChat(json_replies=[everything] * 3), Trust()
+    for _ in range(3):
+        turn = queue(store, DOUBTFUL)
+        learned = learn_turn(store, model, None, next_queued(store), LearnOptions(), turn.at, Event(), trust=trust)
+        assert not learned.added
+    assert len(model.json_prompts) == 2
+    assert store.list_drops() == {"not lasting": 3, "picked at random": 2}
 
 
 def test_an_unreadable_reply_is_asked_for_once_more_and_then_let_go(store) -> None:

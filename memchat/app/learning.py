@@ -14,6 +14,7 @@ from memchat.app import App
 from memchat.errors import Cancelled, EngineError, EngineUnreachable, ModelMissing, StoreBusy, StoreUnusable
 from memchat.learn import Learned, LearnOptions, learn_turn
 from memchat.learn.chores import write_missing_cues
+from memchat.learn.extract import Trust
 from memchat.learn.worker import LOCK_SUFFIX
 from memchat.paths import memory_folder, typed_path
 from memchat.records import Memory
@@ -89,14 +90,15 @@ def _learning_alone(store: Store) -> Iterator[None]:
 
 
 def _learn_all(app: App, store: Store, outcome: Outcome, stop: Event, progress: Progress) -> None:
-    options = LearnOptions.of(app.settings)
+    options, trust = LearnOptions.of(app.settings), Trust()
     waiting = store.list_queued(1 << 30, _END_OF_TIME)
     for number, queued in enumerate(waiting):
         progress(number, len(waiting))
         if stop.is_set():
             raise Cancelled("Stopped; what waits is still in the queue.")
         try:
-            outcome.note(learn_turn(store, app.chat_model(), app.embedder(), queued, options, app.clock(), stop))
+            model, embedder = app.chat_model(), app.embedder()
+            outcome.note(learn_turn(store, model, embedder, queued, options, app.clock(), stop, trust=trust))
         except (EngineUnreachable, ModelMissing):
             raise
         except EngineError as error:

@@ -22,6 +22,7 @@ from memchat.engine import ChatModel, Embedder
 from memchat.errors import UsageError
 from memchat.learn.dates import absolute_dates
 from memchat.learn.drafts import Draft
+from memchat.learn.extract import Trust
 from memchat.learn.json_reply import items_of
 from memchat.learn.kinds import Judgement
 from memchat.learn.language import guess_language
@@ -93,11 +94,14 @@ Extract = Callable[[Json], Sequence[tuple[str, str]]]  # a row to (text, kind) o
 @contextmanager
 def extract_with(model: ChatModel | None, embedder: Embedder | None = None) -> Iterator[Extract]:
     """Give a function that learns a row as a user of its own, with the clock at the row's day and zone."""
+    trust = Trust()
     with _empty_store() as store:
-        yield lambda row: _learn_row(store.for_user(str(row["id"])), row, model, embedder)
+        yield lambda row: _learn_row(store.for_user(str(row["id"])), row, model, embedder, trust)
 
 
-def _learn_row(store: Store, row: Json, model: ChatModel | None, embedder: Embedder | None) -> list[tuple[str, str]]:
+def _learn_row(
+    store: Store, row: Json, model: ChatModel | None, embedder: Embedder | None, trust: Trust
+) -> list[tuple[str, str]]:
     at = datetime.combine(date.fromisoformat(str(row["today"])), _NOON, ZoneInfo(str(row["tz"]))).astimezone(UTC)
     store.add_turn(
         store.add_session(at).id,
@@ -110,7 +114,7 @@ def _learn_row(store: Store, row: Json, model: ChatModel | None, embedder: Embed
         recall=None,
         explicit=bool(row.get("explicit")),
     )
-    learn_turn(store, model, embedder, store.list_queued(1, at)[0], LearnOptions(), at, Event())
+    learn_turn(store, model, embedder, store.list_queued(1, at)[0], LearnOptions(), at, Event(), trust=trust)
     return [(memory.text, memory.kind.value) for memory in store.list_memories()]
 
 

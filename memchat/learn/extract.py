@@ -1,8 +1,8 @@
 """Asking the model which drafts are worth keeping: short, once, with one retry, and never trusted further than that."""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from threading import Event
 from typing import Final
 
@@ -20,7 +20,7 @@ from memchat.learn.guard import (
 )
 from memchat.learn.json_reply import Json, items_of, read_json
 from memchat.learn.trim import as_sentence
-from memchat.learn.wording import ACCEPT_SCHEMA, JUDGE_SCHEMA, KINDS, accept_messages, judge_messages
+from memchat.learn.wording import ACCEPT_SCHEMA, JUDGE_SCHEMA, KINDS, KNOWN_EMPTY, accept_messages, judge_messages
 from memchat.records import Kind, Message
 from memchat.text import one_line
 
@@ -28,6 +28,22 @@ SURE: Final = 1  # weight from which a draft is kept whatever the model says
 _ASKED: Final = 0  # weight from which the model is asked
 _TOKENS_A_LINE: Final = 40
 _MOST_LINES: Final = 12
+_MOST_FAILURES: Final = 2
+
+
+@dataclass(slots=True)
+class Trust:
+    """Which models tell a lasting sentence from an empty one; small ones pick whatever they are shown."""
+
+    failures: Counter[str] = field(default_factory=Counter)  # by model
+
+    def has(self, model: ChatModel) -> bool:
+        """Tell whether a model is worth asking."""
+        return self.failures[model.card().model] < _MOST_FAILURES
+
+    def lose(self, model: ChatModel) -> None:
+        """Note that a model picked a sentence that is known to be empty."""
+        self.failures[model.card().model] += 1
 
 
 def choose_drafts(
@@ -38,20 +54,20 @@ def choose_drafts(
     dropped: Counter[str],
     *,
     suggestion: str = "",
+    trust: Trust | None = None,
 ) -> list[Draft]:
     """Return the drafts to keep, counting the others by reason; without a model only what code is sure of.
 
     `suggestion` is the assistant's reply before the message: it may lend the content of a bare "yes, let's do that".
+    `trust` remembers which models were of no use, so that they are not asked again.
     Raises Cancelled and EngineError from the model.
     """
     drafts = [_named(draft, model, suggestion, stop, dropped) for draft in reading.drafts]
     present = [draft for draft in drafts if draft is not None]
     in_doubt = [draft for draft in present if _is_in_doubt(draft)][:_MOST_LINES]
-    opinions = {}
+    opinions: Mapping[str, Draft] = {}
     if model is not None and in_doubt:
-        items = _ask([draft.text for draft in in_doubt], model, context, stop)
-        dropped.update({"unreadable reply": 1} if items is None else {})
-        opinions = _opinions(items or (), in_doubt, reading, dropped)
+        opinions = _opinions_of(model, in_doubt, reading, context, stop, dropped, trust or Trust())
     kept = []
     for draft in present:
         judged = opinions.get(draft.text)
@@ -62,6 +78,36 @@ def choose_drafts(
         else:
             dropped["the matter at hand" if draft.judgement.weight < _ASKED else "not lasting"] += 1
     return kept
+
+
+def _opinions_of(  # noqa: PLR0917 - all that an opinion hangs on
+    model: ChatModel,
+    drafts: Sequence[Draft],
+    reading: Reading,
+    context: Sequence[Message],
+    stop: Event,
+    dropped: Counter[str],
+    trust: Trust,
+) -> dict[str, Draft]:
+    """Return the drafts that the model picks, by text; none if it picks one that is known to be empty as well."""
+    if not trust.has(model):
+        return {}
+    items = _ask([draft.text for draft in drafts], model, context, stop)
+    if items is None:
+        dropped["unreadable reply"] += 1
+        return {}
+    if any(_picks_empty(item, len(drafts)) for item in items):
+        trust.lose(model)
+        dropped["picked at random"] += 1
+        return {}
+    return _opinions(items, drafts, reading, dropped)
+
+
+def _picks_empty(item: Mapping[str, Json], asked: int) -> bool:
+    line, quote = item.get("line"), item.get("quote")
+    return (isinstance(line, int) and asked < line <= asked + len(KNOWN_EMPTY)) or (
+        isinstance(quote, str) and is_example(quote)
+    )
 
 
 def _is_in_doubt(draft: Draft) -> bool:

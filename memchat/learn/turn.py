@@ -13,7 +13,7 @@ from memchat.errors import Cancelled, NotFound
 from memchat.learn.dates import local_date
 from memchat.learn.drafts import Draft, Reading, ReadingOptions, is_important, read_message
 from memchat.learn.embedding import embed_new
-from memchat.learn.extract import choose_drafts
+from memchat.learn.extract import Trust, choose_drafts
 from memchat.learn.mask import closes_fiction, opens_fiction
 from memchat.learn.options import LearnOptions
 from memchat.learn.reconcile import Choose, Outcome, Slot, chooser, find_near, reconcile, slot_of
@@ -56,10 +56,12 @@ def learn_turn(  # noqa: PLR0917 - the order is part of the contract between the
     stop: Event,
     *,
     context: Sequence[Message] = (),
+    trust: Trust | None = None,
 ) -> Learned:
     """Learn from a queued exchange and take it out of the queue, both in one transaction.
 
-    `context` is the prompt that the exchange was held with, for engines where learning rides on it. Raises Cancelled
+    `context` is the prompt that the exchange was held with, for engines where learning rides on it; `trust` remembers
+    from one exchange to the next which models are not worth asking. Raises Cancelled
     when `stop` is set and EngineError when the model fails; then nothing is written and the exchange stays queued.
     """
     if stop.is_set():
@@ -71,7 +73,7 @@ def learn_turn(  # noqa: PLR0917 - the order is part of the contract between the
         reading = read_turn(queued, options, earlier)
         dropped.update(reading.dropped)
         suggestion = earlier[-1].reply if earlier else ""
-        drafts = choose_drafts(reading, model, context, stop, dropped, suggestion=suggestion)
+        drafts = choose_drafts(reading, model, context, stop, dropped, suggestion=suggestion, trust=trust)
         wanted = _wanted(store, drafts, queued.turn, options, dropped)
         choose = chooser(model, stop) if model is not None else None
         steps = [plan(store, draft, queued.turn.at, embedder, choose) for draft in wanted]

@@ -23,6 +23,12 @@ _EXAMPLES: Final = (
     ("1. My zelbin Qorvane sleeps in the barn.\n2. The second drufto still fails.", _PICKED),
     ("1. I need a drufto for tonight.", _NONE_PICKED),
 )
+# Stand below the sentences in question: a model that picks one of these picks anything.
+KNOWN_EMPTY: Final = (
+    "My drufto won't open since this morning.",
+    "I liked the second zelbin better.",
+    "I followed your steps but the plonteg stays red.",
+)
 _JUDGE_SHORT: Final = (
     "Which of these sentences tell something lasting about the person who says them? Reply with JSON only, like "
     '{"memories":[{"line":1,"kind":"fact","importance":5}]} or {"memories":[]}.'
@@ -48,9 +54,12 @@ JUDGE_SCHEMA: Final[Mapping[str, object]] = {
 
 
 def judge_messages(lines: Sequence[str], context: Sequence[Message], *, short: bool = False) -> list[Message]:
-    """Return the prompt that has the model judge numbered sentences; it rides on `context` where there is one."""
+    """Return the prompt that has the model judge numbered sentences; it rides on `context` where there is one.
+
+    `KNOWN_EMPTY` follows them, numbered on.
+    """
     task = _JUDGE_SHORT if short else _JUDGE
-    numbered = "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
+    numbered = "\n".join(f"{number}. {line}" for number, line in enumerate((*lines, *KNOWN_EMPTY), 1))
     if context:
         shown = "" if short else "\n\n".join(f"Example:\n{asked}\n{reply}" for asked, reply in _EXAMPLES)
         parts = ["[Not from the person: a task of the program.]", task, shown, numbered]

@@ -16,6 +16,7 @@ from memchat.alone import alone
 from memchat.engine import ChatModel, Embedder
 from memchat.errors import Cancelled, EngineError, EngineUnreachable, MemchatError, ModelMissing
 from memchat.learn.chores import Chores
+from memchat.learn.extract import Trust
 from memchat.learn.options import LearnOptions
 from memchat.learn.turn import Learned, learn_turn
 from memchat.records import Message, QueuedTurn
@@ -65,6 +66,7 @@ class Learner:
         self._dry = False  # nothing is left to do until somebody wakes it
         self._due = 0.0  # monotonic time from which it may work
         self._chores = Chores()
+        self._trust = Trust()
         self._thread: Thread | None = None
 
     def start(self) -> None:
@@ -169,6 +171,7 @@ class Learner:
                 self._clock(),
                 self._stop,
                 context=self.context(queued),
+                trust=self._trust,
             )
         except (EngineUnreachable, ModelMissing):
             raise  # nothing is wrong with the turn: it is tried again when there is a model
