@@ -83,8 +83,10 @@ def _why_not(clause: Clause, explicit: bool) -> str | None:
         return "not the user's words"
     if is_small_talk(text):
         return "small talk"
-    if is_text_task(text) or is_hypothetical(text):
-        return "hypothesis" if is_hypothetical(text) else "task on a text"
+    if is_hypothetical(text):
+        return "hypothesis"
+    if is_text_task(text) and not is_standing(text, language):
+        return "task on a text"
     if starts_request(text, language):
         return "request"
     if said("speech.once", text, language):

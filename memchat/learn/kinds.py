@@ -67,7 +67,8 @@ def judge_clause(clause: Clause, *, dated: bool, ahead: bool = False) -> Judgeme
         else 0
     )
     weight += 2 if clause.introduced or clause.standing else 0
-    if said("kinds.at_hand", clause.text, clause.language) and kind is not Kind.CONSTRAINT:
+    at_hand = said("kinds.at_hand", clause.text, clause.language) is not None
+    if at_hand and kind is not Kind.CONSTRAINT and not clause.standing:
         weight -= 3
     return Judgement(kind, _IMPORTANCE[kind], min(3, weight))
 

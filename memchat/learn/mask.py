@@ -120,15 +120,28 @@ _QUOTED: Final = re.compile(
 )
 _OPEN_QUOTE: Final = re.compile(r"[:：]\s*[\"“„«「『'‘][^\"”“»」』]*\Z")
 
+_COLON: Final = re.compile(r"([^.!?。！？\n:：]{2,60})[:：]\s+(\S[^\n]*)")
+
 
 def _quotations(text: str) -> Iterator[_Hole]:
     for found in _QUOTED.finditer(text):
         inner = next(group for group in found.groups() if group is not None)
         if _is_speech(inner, text[: found.start()]):
             yield found.start(), found.end(), "quotation"
+    for found in _COLON.finditer(text):
+        if _ends_in_speech(found[1]):
+            yield found.start(2), found.end(), "quotation"
     unclosed = _OPEN_QUOTE.search(text)
     if unclosed and unclosed.group().count("'") < 2:
         yield unclosed.start(), len(text), "quotation"
+
+
+def _ends_in_speech(lead: str) -> bool:
+    """Tell whether what stands before a colon hands over to others' words: "the customer wrote", "something like"."""
+    for name in ("speech.reported", "speech.example"):
+        if any(len(lead[found.end() :].split()) <= 2 for found in phrases(name).find_all(lead)):
+            return True
+    return False
 
 
 def _is_speech(inner: str, before: str) -> bool:
@@ -156,7 +169,7 @@ def _tasks(text: str) -> Iterator[_Hole]:
         sentence = span.of(text)
         if _is_fiction(sentence):
             yield span.start, _end_of_fiction(text, sentences[place:]), "fiction"
-        elif is_text_task(sentence):
+        elif is_text_task(sentence) and not _is_for_good(sentence):
             yield span.start, _end_of_material(text, span), "task on a text"
             if place and _points_back(text, span):
                 yield 0, span.start, "task on a text"
@@ -176,6 +189,11 @@ def _is_fiction(sentence: str) -> bool:
 def is_text_task(sentence: str) -> bool:
     """Tell whether a sentence asks for something to be done with a text, or for a text to be made up."""
     return any(_asks_for(sentence, name) for name in ("speech.text_task", "speech.create_task"))
+
+
+def _is_for_good(sentence: str) -> bool:
+    """Tell whether a sentence wishes something of every text to come: "write my mails without emojis from now on"."""
+    return re.search(r"[:：]", sentence) is None and sentence in phrases("speech.standing")
 
 
 def _asks_for(sentence: str, name: str) -> bool:
