@@ -91,9 +91,12 @@ def _no_own_verb(head: str, language: str) -> bool:
     return language in NAMES_SPEAKER or phrases_of("speech.first_person", language).begins(head) is None
 
 
+_CALL_ME: Final = re.compile(r"\b(?:to|can|may|please) call me\b(?! (?:a|an|back|when|if|on|at|in)\b)")
+
+
 def starts_request(text: str, language: str) -> bool:
     """Tell whether a clause tells the assistant to do something, once or for good."""
-    if said("wishes.accepts", text, language) is not None:
+    if said("wishes.accepts", text, language) is not None or _CALL_ME.search(skeleton(text)) is not None:
         return False
     if begins_standing_wish(text, language):
         return True

@@ -70,7 +70,24 @@ def judge_clause(clause: Clause, *, dated: bool, ahead: bool = False) -> Judgeme
     at_hand = said("kinds.at_hand", clause.text, clause.language) is not None
     if at_hand and kind is not Kind.CONSTRAINT and not clause.standing:
         weight -= 3
+    weight -= 2 if kind not in _STANDS_ALONE and _ends_loosely(clause) else 0
     return Judgement(kind, _IMPORTANCE[kind], min(3, weight))
+
+
+# A decision may take up a suggestion: what it ends with is then filled in.
+_STANDS_ALONE: Final = (Kind.IDENTITY, Kind.CONSTRAINT, Kind.RELATIONSHIP, Kind.DECISION)
+
+
+def _ends_loosely(clause: Clause) -> bool:
+    """Tell whether a clause ends with what only the talk before explains: "I love it"; not "I read Arabic but …"."""
+    plain = skeleton(clause.text).rstrip(" .!。！")
+    if clause.standing or _JOINT.search(plain) is not None:
+        return False
+    ends = (found.end() == len(plain) for found in phrases_of("speech.loose_end", clause.language).find_all(plain))
+    return any(ends)
+
+
+_JOINT: Final = re.compile(r"[,;:.]\s|\s(?:but|and|aber|und|mais|et|pero|y|ma|mas|e|maar|en|men|och|og|ale|a|i|но|и)\s")
 
 
 def kinds_of(clause: Clause, *, dated: bool, ahead: bool = False) -> list[Kind]:
