@@ -91,7 +91,9 @@ def _no_own_verb(head: str, language: str) -> bool:
     return language in NAMES_SPEAKER or phrases_of("speech.first_person", language).begins(head) is None
 
 
-_CALL_ME: Final = re.compile(r"\b(?:to|can|may|please) call me\b(?! (?:a|an|back|when|if|on|at|in)\b)")
+_CALL_ME: Final = re.compile(
+    r"\b(?:to|can|may|please|don't|do not|never|stop) call(?:ing)? me\b(?! (?:a|an|back|when|if|on|at|in)\b)"
+)
 
 
 def starts_request(text: str, language: str) -> bool:

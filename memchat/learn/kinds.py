@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memchat.learn.acts import Clause, gives_name
+from memchat.learn.language import likely_languages
 from memchat.learn.lexicon import phrases, phrases_of, said, skeleton
 from memchat.learn.sensitive import health_of, is_limit
 from memchat.learn.statements import take_apart
@@ -67,11 +68,16 @@ def judge_clause(clause: Clause, *, dated: bool, ahead: bool = False) -> Judgeme
         else 0
     )
     weight += 2 if clause.introduced or clause.standing else 0
-    at_hand = said("kinds.at_hand", clause.text, clause.language) is not None
-    if at_hand and kind is not Kind.CONSTRAINT and not clause.standing:
+    if _is_at_hand(clause) and kind is not Kind.CONSTRAINT and not clause.standing:
         weight -= 3
     weight -= 2 if kind not in _STANDS_ALONE and _ends_loosely(clause) else 0
     return Judgement(kind, _IMPORTANCE[kind], min(3, weight))
+
+
+def _is_at_hand(clause: Clause) -> bool:
+    # A short clause may pass for another language: "nie" is German and Polish.
+    languages = (clause.language, *likely_languages(clause.text))
+    return any(said("kinds.at_hand", clause.text, language) is not None for language in dict.fromkeys(languages))
 
 
 # A decision may take up a suggestion: what it ends with is then filled in.

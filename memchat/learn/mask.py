@@ -101,7 +101,8 @@ def _ruled(text: str) -> Iterator[_Hole]:
 
 def _letters(text: str) -> Iterator[_Hole]:
     headers = [line for line in _HEADER.finditer(text) if phrases("blocks.header").begins(line[1])]
-    if len(headers) >= 2 and text[headers[0].end() : headers[1].start()].strip() == "":
+    two = len(headers) >= 2 and text[headers[0].end() : headers[1].start()].strip() == ""
+    if two or any(phrases("blocks.subject").begins(line[1]) for line in headers):
         yield headers[0].start(), len(text), "mail"
     for line in re.finditer(r"^[ \t]*\S.*$", text, re.M):
         start = line.start() + len(line.group()) - len(line.group().lstrip())
