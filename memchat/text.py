@@ -64,3 +64,10 @@ def estimate_tokens(text: str) -> int:
         return -(-len(text) * 10 // 32)
     dense = sum(1 for character in text if ord(character) > 0x2E7F or 0x0E00 <= ord(character) <= 0x10FF)
     return dense + -(-(len(text) - dense) * 10 // 32)
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun: `1 memory`, `3 memories`."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {plural or (noun[:-1] + 'ies' if noun.endswith('y') and noun[-2] not in 'aeo' else noun + 's')}"

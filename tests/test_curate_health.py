@@ -169,6 +169,10 @@ def failing(report):
     return {check.name: check for check in report.checks if not check.ok}
 
 
+def vectors(report):
+    return next(check for check in report.checks if check.name == "vectors")
+
+
 def test_a_healthy_installation_passes(store, paths):
     embedder = FakeEmbedder()
     remember(store, "I keep bees.", now=NOW, embedder=embedder)
@@ -228,13 +232,26 @@ def test_a_window_set_too_small_is_named(store, paths):
     assert check.mend == "memchat config set chat.num_ctx 4096"
 
 
-def test_vectors_of_another_embedder_and_pending_ones_are_named(store, paths):
+def test_vectors_of_another_embedder_are_named(store, paths):
     remember(store, "I keep bees.", now=NOW, embedder=FakeEmbedder())
     report = examine(store, paths, GOOD, now=NOW, embedder=FakeEmbedder(digest="d2").card())
     assert failing(report)["vectors"].mend == "memchat reindex"
+
+
+def test_keys_without_a_vector_are_wrong_only_while_no_embedder_is_at_hand(store, paths):
     remember(store, "I ski.", now=NOW)
-    report = examine(store, paths, GOOD, now=NOW, embedder=FakeEmbedder().card())
-    assert "1 keys wait" in failing(report)["vectors"].found
+    check = failing(examine(store, paths, GOOD, now=NOW))["vectors"]
+    assert check.found == "1 key without a vector"
+    check = vectors(examine(store, paths, GOOD, now=NOW, embedder=FakeEmbedder().card()))
+    assert (check.ok, check.found, check.mend) == (True, "1 key without a vector", "memchat reindex")
+
+
+def test_a_reindex_half_done_is_told_with_the_command_that_ends_it(store, paths):
+    remember(store, "I keep bees.", now=NOW, embedder=FakeEmbedder())
+    store.begin_reindex(FakeEmbedder(32, model="second").card())
+    check = vectors(examine(store, paths, GOOD, now=NOW, embedder=FakeEmbedder().card()))
+    assert (check.ok, check.mend) == (True, "memchat reindex")
+    assert "the change to second stands at 1 key from its end" in check.found
 
 
 def test_a_machine_without_sqlite_vec_is_named(store, paths):

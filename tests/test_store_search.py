@@ -245,10 +245,12 @@ def test_a_reindex_with_a_third_embedder_starts_afresh(store):
     assert (near(store, "bees", embedder=third), store.check()) == ([1], [])
 
 
-def test_an_unfinished_reindex_is_named(store):
+def test_an_unfinished_reindex_is_told_and_no_fault(store):
     tell(store, "I keep bees")
-    store.begin_reindex(FakeEmbedder(32, model="second").card())
-    assert [(fault.name, fault.fixable) for fault in store.check()] == [("reindex", False)]
+    assert store.reindexing_to() is None
+    card = FakeEmbedder(32, model="second").card()
+    store.begin_reindex(card)
+    assert (store.reindexing_to(), store.check()) == (card, [])
 
 
 def test_an_embedder_that_comes_back_with_the_same_card_is_adopted_again(store):

@@ -315,6 +315,19 @@ def test_why_shows_an_earlier_reply_too(stage: Stage) -> None:
         run(stage, "/why 99")
 
 
+def test_why_ablate_answers_again_without_each_memory(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, FakeChat("Oolong, you said.", "Oolong, you said.", "I do not know."))
+    with pytest.raises(UsageError, match="no recalled memory"):
+        run(stage, "/why --ablate")
+    run(stage, "/remember My favourite tea is oolong.")
+    talk(stage, "Which tea is my favourite tea?")
+    stage.seen()
+    run(stage, "/why --ablate")
+    seen = stage.seen()
+    assert "with all of them:\nOolong, you said.\nwithout #1 (My favourite tea is oolong.): 0% of the words" in seen
+    assert "words stay\nI do not know.\n" in seen
+
+
 def test_inspect_runs_the_read_path(stage: Stage) -> None:
     run(stage, "/remember My favourite tea is oolong.")
     stage.seen()

@@ -108,8 +108,12 @@ class Engines:
 
         Raises EngineError when it is not to be had.
         """
+        return self._open_embedder(self.asked_embedder() or self._embedder_name())
+
+    def asked_embedder(self) -> str | None:
+        """Return the name of the embedder that the settings ask for; None where they leave the choice open."""
         wanted = self._settings.text("embed_model")
-        return self._open_embedder(self._embedder_name() if wanted is None else _full_name(wanted))
+        return None if wanted is None else _full_name(wanted)
 
     def close(self) -> None:
         """Free both models."""
@@ -161,9 +165,9 @@ class Engines:
         recorded = self._recorded()
         if recorded is not None:
             return recorded.model
-        wanted = self._settings.text("embed_model")
-        if wanted is not None:
-            return _full_name(wanted)
+        asked = self.asked_embedder()
+        if asked is not None:
+            return asked
         if self.choose().engine == "ollama":
             found = self._pulled_embedder()
             if found is not None:

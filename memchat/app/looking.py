@@ -14,24 +14,29 @@ def look(app: App) -> tuple[EngineState, EmbedderCard | None]:
     """Return how the engines stand and the card of the embedder in use, None where it is not to be had."""
     settings = app.settings
     server, fault = _probe(app)
-    chat, chat_fault = _chosen(app)
+    chosen, chat_fault = _chosen(app)
+    chat = chosen or settings.text("model")  # one that was refused is looked at too
     pulled = find_model(server.models, chat) if server is not None and chat else None
     card = _embedder_card(app)
     name = card.model if card else app.engines.embedder_name()
+    asked = app.engines.asked_embedder()
     state = EngineState(
         wanted=settings.text("engine") or "auto",
         host=server.url if server is not None else settings.text("host"),
         server=server.running if server is not None else None,
         server_version=server.version if server is not None and server.running else None,
         server_fault=fault or (server.problem if server is not None else ""),
-        chat_model=chat or settings.text("model"),
-        chat_ready=chat is not None and not chat_fault,
+        chat_model=chat,
+        chat_ready=chosen is not None and not chat_fault,
         chat_remote=_leaves_for(pulled, chat),
         chat_context=pulled.context if pulled else None,
         embed_model=name,
         embed_ready=card is not None,
         embeds=_embeds(server, name),
         embed_languages=card.languages if card else "unknown",
+        embed_asked=asked,
+        embed_asked_ready=_is_there(app, server, asked),
+        embed_asked_embeds=_embeds(server, asked),
         packs=_packs(app),
         allowed=settings.words("allow_remote"),
     )
@@ -75,6 +80,16 @@ def _embeds(server: ServerState | None, name: str | None) -> bool | None:
         return True
     pulled = find_model(server.models, name) if server is not None and name else None
     return pulled.embeds if pulled else None
+
+
+def _is_there(app: App, server: ServerState | None, name: str | None) -> bool | None:
+    if name == EMBEDDED_EMBEDDER:
+        from memchat.engine.packs import has_embedder
+
+        return has_embedder(app.paths.models)
+    if server is None or not server.running or name is None:
+        return None
+    return find_model(server.models, name) is not None
 
 
 def _packs(app: App) -> tuple[tuple[str, bool], ...]:

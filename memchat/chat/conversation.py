@@ -103,6 +103,18 @@ class Chat:
         """Return the system prompt and the window, as the next turn will begin."""
         return [Message(Role.SYSTEM, self._system()), *self._get_window().messages()]
 
+    def last_prompt(self, block: str) -> list[Message]:
+        """Return the prompt of the newest turn, with another memory block in the place of its own.
+
+        Raises UsageError when that turn is no longer in the conversation.
+        """
+        shown = self._get_window().shown
+        if not shown or self.last is None or shown[-1].turn != self.last.turn:
+            raise UsageError("The last exchange is no longer in this conversation.")
+        *before, newest = shown
+        earlier = [message for exchange in before for message in exchange.messages()]
+        return [Message(Role.SYSTEM, self._system()), *earlier, user_message(newest.user_text, block=block)]
+
     def settled_prefix(self) -> list[Message] | None:
         """Return `prompt_prefix` where nothing has to be read from the file for it, else None: for other threads."""
         return self.prompt_prefix() if self._profile is not None and self._window is not None else None

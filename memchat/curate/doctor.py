@@ -9,11 +9,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from memchat.errors import MemchatError
+from memchat.engine.remote import full_name
+from memchat.errors import MemchatError, StoreError
 from memchat.paths import Paths, list_histories
 from memchat.recall.embed import same_space
 from memchat.records import EmbedderCard
 from memchat.store import Store
+from memchat.text import counted
 
 _LEAST_CONTEXT: Final = 2048  # tokens: a profile, five memories, a question and a reply need about this
 _LEAST_FREE_BYTES: Final = 200 * 1024 * 1024
@@ -21,6 +23,7 @@ _OLDEST_SERVER: Final = (0, 5, 0)  # structured output, without which nothing ca
 _CLOCK_SLACK: Final = timedelta(minutes=5)
 _WRITTEN: Final = datetime(2026, 1, 1, tzinfo=UTC)  # this program is younger; a clock before it is wrong
 _STUCK_ATTEMPTS: Final = 3
+_OTHER_EMBEDDER: Final = "memchat config set embed_model nomic-embed-text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,9 @@ class EngineState:
     embed_ready: bool | None = None
     embeds: bool | None = None  # it can embed at all
     embed_languages: str = "unknown"
+    embed_asked: str | None = None  # settings["embed_model"], by its full name
+    embed_asked_ready: bool | None = None
+    embed_asked_embeds: bool | None = None
     packs: tuple[tuple[str, bool], ...] = ()  # the embedded models' names, and whether they are there and whole
     allowed: tuple[str, ...] = ()  # settings["allow_remote"]
 
@@ -81,12 +87,20 @@ def examine(
     checks = [
         _config_check(paths, config_fault),
         *_store_checks(store, store_fault),
-        *_index_checks(store, embedder),
+        *_told(_index_checks(store, embedder)),
         *_engine_checks(engine, num_ctx),
         *_mode_checks(paths, with_db=store is None),
-        *_machine_checks(store, paths, now),
+        *_told(_machine_checks(store, paths, now)),
     ]
     return Report(all(check.ok for check in checks), tuple(checks))
+
+
+def _told(checks: Iterator[Check]) -> Iterator[Check]:
+    """Yield checks; where the file is too damaged for one of them, that is told in its place."""
+    try:
+        yield from checks
+    except StoreError as error:
+        yield Check("memory file", False, error.sentence, "Bring back a copy, or rescue the text: memchat export")
 
 
 def fix(store: Store, paths: Paths) -> tuple[str, ...]:
@@ -124,7 +138,7 @@ def _store_checks(store: Store | None, fault: str) -> Iterator[Check]:
     for found in faults:
         yield Check(found.name, False, found.found, found.mend)
     if not faults:
-        yield Check("memory file", True, f"{store.path}: {store.count_memories()} memories, whole")
+        yield Check("memory file", True, f"{store.path}: {counted(store.count_memories(), 'memory')}, whole")
     yield from (Check("file rights", True, notice) for notice in store.notices)
 
 
@@ -135,15 +149,22 @@ def _index_checks(store: Store | None, embedder: EmbedderCard | None) -> Iterato
         yield Check("extension", False, store.why_no_vectors, "pip install --force-reinstall sqlite-vec")
     else:
         yield Check("extension", True, "sqlite-vec loads")
-    card = store.embedder()
+    yield _vectors_check(store, embedder)
+    yield _queue_check(store)
+
+
+def _vectors_check(store: Store, embedder: EmbedderCard | None) -> Check:
+    card, building = store.embedder(), store.reindexing_to()
     if card is not None and embedder is not None and not same_space(card, embedder):
         found = f"the vectors are of {_card_name(card)}, in use is {_card_name(embedder)}: only keywords are searched"
-        yield Check("vectors", False, found, "memchat reindex")
-    else:
-        pending = store.count_pending_keys()
-        found = f"{pending} keys wait for their vectors" if pending else "every key has its vector"
-        yield Check("vectors", pending == 0, found, "memchat reindex" if pending else "")
-    yield _queue_check(store)
+        return Check("vectors", False, found, "memchat reindex")
+    pending = store.count_pending_keys()
+    found = f"{counted(pending, 'key')} without a vector" if pending else "every key has its vector"
+    if building is not None:  # search uses the old ones until the new ones are whole: nothing is wrong
+        found += f"; the change to {building.model} stands at {counted(store.count_reindex_keys(), 'key')} from its end"
+    # With an embedder at hand the next command that stores or learns catches up.
+    ok = pending == 0 or embedder is not None
+    return Check("vectors", ok, found, "memchat reindex" if pending or building is not None else "")
 
 
 def _card_name(card: EmbedderCard) -> str:
@@ -154,9 +175,9 @@ def _queue_check(store: Store) -> Check:
     waiting = store.count_queued()
     stuck = [(queued, reason) for queued, reason in store.list_stuck() if queued.attempts >= _STUCK_ATTEMPTS]
     if not stuck:
-        return Check("queue", True, f"{waiting} exchanges wait to be learnt" if waiting else "nothing waits")
+        return Check("queue", True, f"{counted(waiting, 'exchange')} to be learnt" if waiting else "nothing waits")
     queued, reason = stuck[-1]
-    found = f"{len(stuck)} exchanges failed again and again; turn {queued.turn.id}: {reason}"
+    found = f"{counted(len(stuck), 'exchange')} failed again and again; turn {queued.turn.id}: {reason}"
     return Check("queue", False, found, "memchat learn")
 
 
@@ -165,14 +186,17 @@ def _queue_check(store: Store) -> Check:
 
 def _engine_checks(engine: EngineState, num_ctx: int) -> Iterator[Check]:
     yield _server_check(engine)
-    yield _chat_check(engine)
+    if engine.chat_ready or not engine.chat_remote:
+        yield _chat_check(engine)
     if engine.chat_remote:
         allowed = engine.chat_model in engine.allowed or engine.chat_remote in engine.allowed
         found = f"{engine.chat_model} would send your text to {engine.chat_remote}" + (" (allowed)" if allowed else "")
         yield Check("locality", allowed, found, "" if allowed else "memchat config set model NAME (a local one)")
     if engine.chat_context is not None and engine.chat_model:
         yield _context_check(engine, num_ctx)
-    yield from _embed_checks(engine)
+    yield _embed_check(engine)
+    if engine.embed_asked and engine.embed_model and full_name(engine.embed_asked) != full_name(engine.embed_model):
+        yield _asked_check(engine, engine.embed_asked)
     for name, whole in engine.packs:
         yield Check(f"pack {name}", whole, "whole" if whole else "missing or broken", "" if whole else "memchat setup")
 
@@ -219,19 +243,29 @@ def _context_check(engine: EngineState, num_ctx: int) -> Check:
     return Check("context", True, f"{window} tokens" + (f" of {trained}" if trained else ""))
 
 
-def _embed_checks(engine: EngineState) -> Iterator[Check]:
-    if engine.embed_model is None:
-        yield Check("embedding model", False, "there is none: only keywords are searched", "memchat setup")
-    elif engine.embed_ready is False:
-        mend = f"ollama pull {engine.embed_model}" if engine.server else "memchat setup"
-        yield Check("embedding model", False, f"{engine.embed_model} is not there: only keywords are searched", mend)
-    elif engine.embeds is False:
-        mend = "memchat config set embed_model nomic-embed-text"
-        yield Check("embedding model", False, f"{engine.embed_model} cannot embed", mend)
-    else:
-        reach = {"english": "good for English; others are found by keywords", "multilingual": "many languages"}
-        note = reach.get(engine.embed_languages, "")
-        yield Check("embedding model", True, engine.embed_model + (f" ({note})" if note else ""))
+def _embed_check(engine: EngineState) -> Check:
+    name, model = "embedding model", engine.embed_model
+    if model is None:
+        return Check(name, False, "there is none: only keywords are searched", "memchat setup")
+    if engine.embed_ready is False:
+        mend = f"ollama pull {model}" if engine.server else "memchat setup"
+        return Check(name, False, f"{model} is not there: only keywords are searched", mend)
+    if engine.embeds is False:
+        return Check(name, False, f"{model} cannot embed", _OTHER_EMBEDDER)
+    reach = {"english": "good for English; others are found by keywords", "multilingual": "many languages"}
+    note = reach.get(engine.embed_languages, "")
+    return Check(name, True, model + (f" ({note})" if note else ""))
+
+
+def _asked_check(engine: EngineState, asked: str) -> Check:
+    """Say why the embedder of the settings is not the one in use: the file's vectors are of another."""
+    name, stays = "embed_model", f"{engine.embed_model}, which made this file's vectors, is used on"
+    if engine.embed_asked_embeds is False:
+        return Check(name, False, f"{asked} cannot embed; {stays}", _OTHER_EMBEDDER)
+    if engine.embed_asked_ready is False:
+        mend = "memchat setup" if engine.embed_asked_embeds else f"ollama pull {asked}"
+        return Check(name, False, f"{asked} is not there; {stays}", mend)
+    return Check(name, False, f"the settings ask for {asked}; {stays}", "memchat reindex")
 
 
 # -- the machine

@@ -7,9 +7,11 @@ from memchat.recall.options import RecallOptions
 from memchat.recall.profile import build_profile
 from memchat.recall.questions import read_questions
 from memchat.recall.read import recall
+from memchat.recall.select import block_of
 
 __all__ = [
     "RecallOptions",
+    "block_of",
     "build_profile",
     "compare",
     "ensure_embedded",

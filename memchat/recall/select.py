@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final
 
 from memchat.prompts import BlockLine, memory_block
@@ -90,10 +91,19 @@ def passes(one: Weighed, bar: Bar) -> bool:
 
 def block_line(one: Weighed) -> BlockLine:
     """Return a candidate as the model is shown it: with its age, or with the day until which it was true."""
-    if one.found.past:
-        ended = one.memory.superseded_at
-        return BlockLine(one.memory.text, f"until {day_in_words(ended)}" if ended else "until lately", past=True)
-    return BlockLine(one.memory.text, age_in_words(one.age_days))
+    return _line(one.memory.text, one.age_days, one.memory.superseded_at, past=one.found.past)
+
+
+def _line(text: str, age_days: float, ended: datetime | None, *, past: bool) -> BlockLine:
+    if past:
+        return BlockLine(text, f"until {day_in_words(ended)}" if ended else "until lately", past=True)
+    return BlockLine(text, age_in_words(age_days))
+
+
+def block_of(candidates: Sequence[Candidate]) -> str:
+    """Return the memory block of candidates that were chosen already, in their order."""
+    lines = [_line(one.text, one.age_days, one.superseded_at, past=one.superseded_at is not None) for one in candidates]
+    return memory_block(lines)
 
 
 def are_twins(a: str, b: str, share: float) -> bool:

@@ -13,7 +13,6 @@ from memchat.store.revisions import Revisions
 from memchat.store.vector_health import VectorHealth
 from memchat.text import fold
 
-_REINDEX: Final = "run `memchat reindex`"
 _RESCUE: Final = "bring back a backup, or rescue the text with `memchat export`"
 _FIX: Final = "run `memchat doctor --fix`"
 
@@ -193,6 +192,5 @@ CHECKS: Final = (
     Check("bad vectors", Health.look_at_bad, repair=Health.delete_bad),
     Check("misplaced vectors", Health.look_at_misplaced, repair=Health.move_misplaced),
     Check("sparse vectors", Health.look_at_sparse, repair=Health.rebuild_sparse),
-    Check("reindex", Health.look_at_reindex, _REINDEX),
     Check("wiping", Health.look_at_wiping, repair=Health.scrub_due),
 )

@@ -70,11 +70,6 @@ class VectorHealth(Part):
             with self._db.transaction():
                 vec0.rebuild(self._db, *live)
 
-    def look_at_reindex(self) -> str:
-        """Find a change of the embedding model that was not brought to its end."""
-        row = self._db.row("SELECT model FROM embedders WHERE live = 0")
-        return f"the change to the embedding model {row[0]} is not finished" if row else ""
-
     def scrub_due(self) -> None:
         """Wipe what an earlier forget left."""
         scrubbing.scrub(self._db)

@@ -92,6 +92,11 @@ class Vectors(Part):
                 self._db.write("UPDATE keys SET rebuilt = 0")
         return self.count_reindex_keys()
 
+    def reindexing_to(self) -> EmbedderCard | None:
+        """Return the embedder of a reindex that stands half done, None when there is none."""
+        building = self._building()
+        return EmbedderCard(*building[1:]) if building is not None else None
+
     def count_reindex_keys(self) -> int:
         """Return how many keys the running reindex has left."""
         left: int = self._db.value(

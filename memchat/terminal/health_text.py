@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 from memchat.curate.doctor import Report
 from memchat.curate.stats import Stats
-from memchat.terminal.render import Row, counted, print_columns, print_fields, quiet, say
+from memchat.terminal.render import Row, print_columns, print_fields, quiet, say
+from memchat.text import counted
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -5,8 +5,9 @@ from threading import Event
 from memchat.terminal.background import Background
 from memchat.terminal.desk import Desk
 from memchat.terminal.keyboard import interruptible
-from memchat.terminal.render import counted, quiet
+from memchat.terminal.render import quiet
 from memchat.terminal.waiting import WaitingLine
+from memchat.text import counted
 
 
 def finish_learning(desk: Desk, background: Background, waiting: WaitingLine) -> None:

@@ -13,8 +13,8 @@ from memchat.errors import ForgottenBefore, NotFound, SecretFound, UsageError
 from memchat.records import Cause, Kind, Memory, State
 from memchat.terminal.desk import Desk, Outcome, is_ids, read_id, read_ids
 from memchat.terminal.memory_text import memory_line, print_changes, print_memories, print_memory
-from memchat.terminal.render import counted, quiet
-from memchat.text import fold
+from memchat.terminal.render import quiet
+from memchat.text import counted, fold
 
 _T = TypeVar("_T")
 _LISTED: Final = 30  # newest memories that a bare /memories shows

@@ -9,7 +9,6 @@ from memchat.terminal.render import (
     Cell,
     Row,
     age,
-    counted,
     moment,
     print_columns,
     print_fields,
@@ -17,6 +16,7 @@ from memchat.terminal.render import (
     say,
     shortened,
 )
+from memchat.text import counted
 
 if TYPE_CHECKING:
     from rich.console import Console

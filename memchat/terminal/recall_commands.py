@@ -1,18 +1,27 @@
 """Slash commands that explain: what was recalled and why, what the chat knows, how things stand."""
 
+from threading import Event
+
 from memchat.curate.stats import collect_stats
 from memchat.errors import UsageError
 from memchat.recall import recall
 from memchat.terminal.desk import Desk, Outcome, read_id
 from memchat.terminal.health_text import print_report, print_stats
-from memchat.terminal.recall_text import print_inspection, print_log, print_profile, print_why
+from memchat.terminal.keyboard import interruptible
+from memchat.terminal.recall_text import print_ablation, print_inspection, print_log, print_profile, print_why
 from memchat.terminal.render import quiet
 
 _LOGGED = 10
 
 
 def why(desk: Desk, rest: str) -> Outcome:
-    """Show what the last reply, or that of a turn, was given, what nearly was, and what learning has left out."""
+    """Show what the last reply, or that of a turn, was given, what nearly was, and what learning has left out.
+
+    With `--ablate` the last reply is made again without each memory in turn.
+    """
+    if rest == "--ablate":
+        _ablate(desk)
+        return None
     if rest:
         print_why(desk.console, desk.store.get_recall(read_id(rest)))
         return None
@@ -22,6 +31,16 @@ def why(desk: Desk, rest: str) -> Outcome:
     drops = desk.chat.store.list_drops() if desk.chat.store else {}
     print_why(desk.console, last.recall, drops)
     return None
+
+
+def _ablate(desk: Desk) -> None:
+    from memchat.chat.ablation import ablate  # late: seldom asked for, and it brings difflib
+
+    stop = Event()
+    quiet(desk.remarks, "The last reply again, without one memory at a time (temperature 0; Ctrl-C stops):")
+    with interruptible(stop), desk.hush():
+        for ablation in ablate(desk.chat, stop):
+            print_ablation(desk.console, ablation)
 
 
 def inspect(desk: Desk, rest: str) -> Outcome:

@@ -5,10 +5,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from memchat.records import Candidate, ProfileEntry, Recall, Turn, Verdict
-from memchat.terminal.render import Cell, age, counted, days_ago, print_columns, quiet, say, shortened
+from memchat.terminal.render import Cell, age, days_ago, print_columns, quiet, say, shortened
+from memchat.text import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from memchat.chat.ablation import Ablation
 
 NEAR_MISSES: Final = 5
 _BRIEF: Final[list[Cell]] = ["", "", ("score", "dim"), ("age", "dim"), ""]
@@ -51,6 +54,20 @@ def print_why(console: "Console", recall: Recall, drops: Mapping[str, int] | Non
     if drops:
         told = ", ".join(f"{number} × {reason}" for reason, number in drops.items())
         quiet(console, f"Learning has left out so far: {told}.")
+
+
+def print_ablation(console: "Console", ablation: "Ablation") -> None:
+    """Print one answer without a memory, or that it stayed the same."""
+    if ablation.without is None:
+        quiet(console, "with all of them:")
+        say(console, ablation.reply)
+        return
+    left_out = f"without #{ablation.without.id} ({shortened(ablation.without.text, 60)})"
+    if not ablation.changed:
+        quiet(console, f"{left_out}: the same")
+        return
+    quiet(console, f"{left_out}: {ablation.alike:.0%} of the words stay")
+    say(console, ablation.reply)
 
 
 def print_profile(console: "Console", profile: Sequence[ProfileEntry], tokens: int = 0) -> None:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, TextIO
 
 from memchat.terminal.flow import Flow, cells
-from memchat.text import clean, one_line
+from memchat.text import clean, counted, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -99,13 +99,6 @@ def days_ago(days: float) -> str:
 def moment(at: datetime) -> str:
     """Return a time on the user's own clock."""
     return at.astimezone().strftime("%Y-%m-%d %H:%M")
-
-
-def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """Return a number with its noun: `1 memory`, `3 memories`."""
-    if number == 1:
-        return f"1 {noun}"
-    return f"{number:,} {plural or (noun[:-1] + 'ies' if noun.endswith('y') and noun[-2] not in 'aeo' else noun + 's')}"
 
 
 def shortened(text: str, size: int) -> str:

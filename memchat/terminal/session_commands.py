@@ -11,7 +11,8 @@ from memchat.paths import typed_path
 from memchat.records import Session
 from memchat.terminal.desk import Desk, Outcome, read_id
 from memchat.terminal.memory_text import print_sessions
-from memchat.terminal.render import counted, quiet, shortened
+from memchat.terminal.render import quiet, shortened
+from memchat.text import counted
 
 _LISTED = 20
 _TOLD = {

@@ -12,8 +12,8 @@ from memchat.paths import typed_path
 from memchat.records import Sampling
 from memchat.settings import find_setting, parse_value
 from memchat.terminal.desk import Desk, Outcome, Say, Write
-from memchat.terminal.render import counted, quiet, say
-from memchat.text import clean
+from memchat.terminal.render import quiet, say
+from memchat.text import clean, counted
 
 _FENCED: Final = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _LARGEST: Final = 1_000_000  # bytes of an attached file

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from memchat.chat import Mode
-from memchat.terminal.render import counted, shortened
-from memchat.text import one_line
+from memchat.terminal.render import shortened
+from memchat.text import counted, one_line
 
 
 @dataclass(frozen=True, slots=True)
