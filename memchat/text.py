@@ -6,7 +6,7 @@ from typing import Final
 
 # C0 except tab and newline, DEL, C1; bidi embeddings, overrides and isolates; invisible "tag" letters.
 # ZWJ and ZWNJ stay, since emoji and Indic scripts need them.
-_CONTROLS: Final = re.compile(
+CONTROLS: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200e\u200f\u2028\u2029\ufeff\U000e0000-\U000e007f]"
 )
 _ESCAPES: Final = re.compile(
@@ -23,7 +23,7 @@ def clean(text: str) -> str:
     """Return `text` in NFC without terminal escapes, control and bidi characters; newlines become \\n."""
     text = encodable(text)  # lone surrogates would break SQLite and stdout
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return unicodedata.normalize("NFC", _CONTROLS.sub("", _ESCAPES.sub("", text)))
+    return unicodedata.normalize("NFC", CONTROLS.sub("", _ESCAPES.sub("", text)))
 
 
 def encodable(text: str) -> str:

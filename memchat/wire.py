@@ -3,6 +3,7 @@
 Times are UTC ISO-8601 with "Z", dates are ISO-8601, everything else is what JSON has.
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import fields, is_dataclass
@@ -12,8 +13,15 @@ from math import isfinite
 from pathlib import Path
 
 from memchat.records import Candidate, Change, Memory, ProfileEntry, Recall, Receipt, Session, Source, Turn
+from memchat.text import CONTROLS
 
 Json = dict[str, object]
+
+
+def json_text(document: object, *, indent: int | None = None) -> str:
+    """Return JSON that any terminal may show: what could steer one stands as an escape, all else as it is."""
+    written = json.dumps(document, ensure_ascii=False, indent=indent)
+    return CONTROLS.sub(lambda found: json.dumps(found[0])[1:-1], written)
 
 
 def utc(moment: datetime) -> str:

@@ -131,13 +131,13 @@ def test_a_fault_of_llama_cpp_is_told(scripted, parts, failure, told):
 
 def test_reading_a_long_prompt_is_stopped_at_once(scripted):
     """The one who stopped does not wait until llama.cpp notices, and llama.cpp does notice."""
-    model, server = scripted(*ENDLESS, pause=0.3)
+    model, server = scripted(*ENDLESS, pause=2.0)
     stop = Event()
     Timer(0.05, stop.set).start()
     begun = monotonic()
     assert reply(model, said("long"), stop) == []
-    assert monotonic() - begun < 0.25
-    assert server.told_to_stop.wait(5)
+    assert monotonic() - begun < 1.5
+    assert server.told_to_stop.wait(10)
 
 
 def test_a_reader_who_leaves_stops_the_work(scripted):
@@ -145,7 +145,7 @@ def test_a_reader_who_leaves_stops_the_work(scripted):
     chunks = model.stream(said("x"), Sampling(), Event())
     next(chunks)
     chunks.close()
-    assert server.told_to_stop.wait(5)
+    assert server.told_to_stop.wait(10)
 
 
 def test_one_call_at_a_time_reaches_the_model(scripted):

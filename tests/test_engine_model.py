@@ -101,7 +101,7 @@ def test_reading_a_long_prompt_is_stopped_and_what_was_read_is_kept(model):
     Timer(1.5, stop.set).start()
     begun = monotonic()
     assert reply(model, said(long), stop) == []
-    assert monotonic() - begun < 2.5
+    assert monotonic() - begun < 8  # unstopped, it reads for a quarter of a minute
     assert reply(model, said(long[:400]), max_tokens=2)[-1].done.cached_tokens > 20
 
 

@@ -15,6 +15,7 @@ from memchat.records import Message, Role, Sampling
 from tests.standin import Failure, Reply, StandIn
 from tests.standin_models import StandInModel, thinking_model
 
+SOON = 10.0  # seconds: what hangs here hangs for a minute, and a busy machine is slow
 ASKED = [Message(Role.SYSTEM, "Be brief."), Message(Role.USER, "Hello?")]
 SCHEMA = {"type": "object", "properties": {"memories": {"type": "array"}}, "required": ["memories"]}
 
@@ -244,7 +245,7 @@ def stop_after(seconds):
 
 @pytest.mark.parametrize(
     "reply",
-    [Reply("x", first_token=60), Reply("a b c", ends="hang"), Reply("word " * 500, pause=0.05)],
+    [Reply("x", first_token=60), Reply("a b c", ends="hang"), Reply("word " * 1000, pause=0.05)],
     ids=["before the first token", "in a silence", "between tokens"],
 )
 def test_stop_closes_the_connection_at_once_and_the_reply_ends_without_done(reply):
@@ -253,9 +254,9 @@ def test_stop_closes_the_connection_at_once_and_the_reply_ends_without_done(repl
         chat.card()
         stop, started = stop_after(0.2), monotonic()
         _, _, done = read(chat, stop=stop)
-        assert monotonic() - started < 1.0
+        assert monotonic() - started < SOON
         assert done is None
-        deadline = monotonic() + 1
+        deadline = monotonic() + SOON
         while not server.left and monotonic() < deadline:
             time.sleep(0.005)
         assert server.left
@@ -263,7 +264,7 @@ def test_stop_closes_the_connection_at_once_and_the_reply_ends_without_done(repl
 
 
 def test_stop_ends_a_wait_for_other_requests_of_the_model():
-    with StandIn(replies=[Reply("x", first_token=5), "y"], one_at_a_time=True) as server:
+    with StandIn(replies=[Reply("x", first_token=60), "y"], one_at_a_time=True) as server:
         chat, first_stop = OllamaChat(server.url, "llama3.2:3b"), Event()
         first = Thread(target=lambda: read(chat, stop=first_stop), daemon=True)
         first.start()
@@ -271,9 +272,9 @@ def test_stop_ends_a_wait_for_other_requests_of_the_model():
             time.sleep(0.005)
         started = monotonic()
         assert read(chat, stop=stop_after(0.2))[2] is None
-        assert monotonic() - started < 1.0
+        assert monotonic() - started < SOON
         first_stop.set()
-        first.join(1)
+        first.join(SOON)
         assert not first.is_alive()
 
 
@@ -283,7 +284,7 @@ def test_a_stopped_json_answer_raises_cancelled():
         started = monotonic()
         with pytest.raises(Cancelled):
             chat.complete_json(ASKED, SCHEMA, max_tokens=50, stop=stop_after(0.1))
-        assert monotonic() - started < 1.0
+        assert monotonic() - started < SOON
 
 
 def test_a_warm_up_can_be_stopped():
@@ -295,9 +296,9 @@ def test_a_warm_up_can_be_stopped():
             time.sleep(0.005)
         started = monotonic()
         chat.warm_up(ASKED, stop_after(0.1))
-        assert monotonic() - started < 1.0
+        assert monotonic() - started < SOON
         stop.set()
-        busy.join(1)
+        busy.join(SOON)
 
 
 def test_stop_ends_the_look_at_a_server_that_hangs_before_any_text():
@@ -305,7 +306,7 @@ def test_stop_ends_the_look_at_a_server_that_hangs_before_any_text():
         chat = OllamaChat(f"127.0.0.1:{listener.getsockname()[1]}", "llama3.2:3b")
         started = monotonic()
         assert read(chat, stop=stop_after(0.1)) == ("", "", None)
-        assert monotonic() - started < 1.0
+        assert monotonic() - started < SOON
 
 
 def test_a_stop_that_is_set_already_sends_nothing():
@@ -320,11 +321,11 @@ def test_a_stop_that_is_set_already_sends_nothing():
 
 
 def test_leaving_the_iterator_closes_the_connection():
-    with StandIn(replies=[Reply("word " * 500, pause=0.02)]) as server:
+    with StandIn(replies=[Reply("word " * 3000, pause=0.02)]) as server:
         reply = OllamaChat(server.url, "llama3.2:3b").stream(ASKED, Sampling(), Event())
         assert next(reply).text == "word"
         reply.close()
-        deadline = monotonic() + 1
+        deadline = monotonic() + SOON
         while not server.left and monotonic() < deadline:
             time.sleep(0.005)
         assert server.left

@@ -87,9 +87,7 @@ def test_enter_drops_the_running_call_and_nothing_is_lost(store, start) -> None:
     model.before_json = Event()
     learner = start(model)
     wait_for(lambda: bool(model.json_prompts))
-    began = monotonic()
-    learner.pause()
-    assert monotonic() - began < 1.0
+    learner.pause()  # returns although the model's answer never comes
     assert store.count_queued() == 1
     sleep(0.05)
     assert len(model.json_prompts) == 1

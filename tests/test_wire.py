@@ -22,6 +22,7 @@ from memchat.records import (
     Turn,
     Verdict,
 )
+from memchat.text import clean
 
 AT = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 MEMORY = Memory(
@@ -159,3 +160,14 @@ def test_history_and_sessions_tell_their_fields():
     }
     session = wire.session_json(Session(1, "u", None, AT, None, 0))
     assert (session["title"], session["last_turn_at"], session["turns"]) == (None, None, 0)
+
+
+STEERING = "\x1b[31mred \x9b31m \u202eover\u202c \u2066in\u2069 \u200f \u2028 \ufeff \U000e0041"
+
+
+def test_json_keeps_a_text_whole_without_steering_a_terminal():
+    text = f"{STEERING} [bold] :cat: ö 日本 👩‍👩‍👧"
+    written = wire.json_text({"text": text}, indent=2)
+    assert json.loads(written) == {"text": text}
+    assert clean(written) == written
+    assert "[bold] :cat: ö 日本 👩‍👩‍👧" in written

@@ -1,6 +1,5 @@
 """What one command has at hand: the app, built at first use, and where results and messages go."""
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -99,7 +98,9 @@ def parse_moment(text: str | None, option: str, *, end_of_day: bool = False) -> 
 
 def print_json(document: object) -> None:
     """Print one JSON document."""
-    sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+    from memchat.wire import json_text  # late: few commands print JSON
+
+    sys.stdout.write(json_text(document, indent=2) + "\n")
     sys.stdout.flush()
 
 

@@ -1,6 +1,5 @@
 """`inspect`, `log`, `eval`: what is found for a question, and why."""
 
-import json
 import os.path
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -286,6 +285,7 @@ def _score_row(name: str, score: "EvalResult | Score", ks: tuple[int, ...]) -> l
 def _draft(run: Invocation, file: Path) -> None:
     from memchat.curate.private_files import write_private
     from memchat.learn.cues import draft_questions
+    from memchat.wire import json_text
 
     target = typed_path(file)
     if os.path.exists(target):
@@ -295,6 +295,6 @@ def _draft(run: Invocation, file: Path) -> None:
     for memory in run.store.list_memories():
         for question in draft_questions(model, memory):
             row = {"q": question, "gold": [memory.ref or memory.id], "category": memory.kind.value}
-            lines.append(json.dumps(row, ensure_ascii=False) + "\n")
+            lines.append(json_text(row) + "\n")
     write_private(target, lines)
     print_line(f"Drafted {len(lines)} questions in {file}; correct them before you trust their figures.")

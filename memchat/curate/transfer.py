@@ -1,6 +1,5 @@
 """Memories to JSON Lines and back: an import is all or nothing, and the same file twice adds nothing."""
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,7 +13,7 @@ from memchat.learn.secrets import redact_secrets
 from memchat.records import Cause, NewMemory, State
 from memchat.store import Store, slot_value
 from memchat.text import fold
-from memchat.wire import memory_json
+from memchat.wire import json_text, memory_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,7 @@ class Imported:
 def export_lines(store: Store) -> Iterator[str]:
     """Yield every memory of the user as one JSON object a line, oldest id first, superseded and proposed ones too."""
     for memory in store.list_memories(state=None):
-        yield json.dumps(memory_json(memory), ensure_ascii=False) + "\n"
+        yield json_text(memory_json(memory)) + "\n"
 
 
 def write_export(store: Store, path: Path) -> int:
