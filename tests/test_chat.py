@@ -1,7 +1,7 @@
 """One conversation, turn by turn, on a real store with a scripted model."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from threading import Event
 
@@ -17,47 +17,21 @@ from memchat.chat import (
     Piece,
     Recalled,
     TurnEvent,
-    TurnResult,
 )
 from memchat.chat.idle import give_title, summarise
 from memchat.errors import EngineFailed, PromptTooLong, UsageError
 from memchat.prompts import SYSTEM_PROMPT
-from memchat.recall import RecallOptions, ensure_embedded
-from memchat.records import Cause, Kind, Memory, NewMemory, Role, Sampling
+from memchat.recall import ensure_embedded
+from memchat.records import Cause, Kind, Role, Sampling
 from memchat.store import Store
+from tests.chat_stage import NOW, add, chat_with, result_of, say
 from tests.fakes import FakeChat, FakeEmbedder
-
-NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
-MARCH = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     with Store.open(tmp_path / "memory.db") as opened:
         yield opened
-
-
-def add(store: Store, text: str, kind: Kind = Kind.FACT, **fields: object) -> Memory:
-    new = NewMemory(text, kind, created_at=MARCH, last_seen_at=MARCH, **fields)  # type: ignore[arg-type]
-    return store.add_memory(new, cause=Cause.USER, now=MARCH)
-
-
-def chat_with(store: Store | None, model: FakeChat, embedder: FakeEmbedder | None = None, **more: object) -> Chat:
-    embedder = embedder or FakeEmbedder(meanings={"live": "moved", "trip": "berlin"})
-    if store is not None:
-        ensure_embedded(store, embedder)
-    options = more.pop("options", ChatOptions(sampling=Sampling(max_tokens=256)))
-    return Chat(store, lambda: model, lambda: embedder, options, RecallOptions(), clock=lambda: NOW, **more)  # type: ignore[arg-type]
-
-
-def say(chat: Chat, text: str, **more: object) -> list[TurnEvent]:
-    return list(chat.turn(text, Event(), **more))  # type: ignore[arg-type]
-
-
-def result_of(events: list[TurnEvent]) -> TurnResult:
-    last = events[-1]
-    assert isinstance(last, Finished)
-    return last.result
 
 
 def test_a_turn_recalls_streams_and_is_stored_with_what_it_was_given(store: Store):

@@ -72,11 +72,11 @@ def test_a_stop_ends_it_between_two_answers(store: Store) -> None:
     assert [one.without for one in told] == [None]
 
 
-def test_an_exchange_that_was_taken_back_cannot_be_made_again(store: Store) -> None:
+def test_an_exchange_that_was_forgotten_cannot_be_made_again(store: Store) -> None:
     add(store, TOWN)
     chat = chat_with(store, FakeChat())
     say(chat, "Do I live in Berlin near the canal?")
-    chat.drop_last()
+    chat.forget(lambda text: True)
     with pytest.raises(UsageError, match="no longer"):
         list(ablate(chat, Event()))
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from memchat.errors import NotFound, UsageError
+from memchat.errors import NotFound
 from memchat.records import Verdict
 from tests.store_stage import LATER, NOW, open_store, recall_of, say, tell
 
@@ -70,13 +70,43 @@ def test_a_fork_copies_the_turns_and_goes_its_own_way(store):
     assert store.fork_session(fork.id, LATER).turns == 2
 
 
+def answer(store, turn, reply, *, learn=True, interrupted=False):
+    return store.complete_turn(
+        turn.id, reply=reply, model="m2", interrupted=interrupted, learn=learn, recall=recall_of()
+    )
+
+
 def test_a_reply_can_be_replaced(store):
-    turn = say(store, "hi", "old")
-    assert store.replace_reply(turn.id, "new", "m2").reply == "new"
+    turn = say(store, "hi", "old", recall=recall_of(), learn=True)
+    assert answer(store, turn, "new").reply == "new"
+    assert (store.count_queued(), len(store.list_recalls())) == (1, 1)
     memory = tell(store, "hi there you", turn=turn)
     store.erase([memory.id])
-    with pytest.raises(UsageError, match="forgotten"):
-        store.replace_reply(turn.id, "again", "m2")
+    assert answer(store, turn, "again").forgotten
+
+
+def test_a_reply_that_comes_a_second_time_queues_nothing_that_was_learnt_from(store):
+    turn = say(store, "hi", "old", learn=True)
+    assert store.finish_queued(store.list_queued(1, LATER)[0].id)
+    answer(store, turn, "new")
+    assert store.count_queued() == 0
+
+
+def test_a_second_reply_that_was_stopped_teaches_nothing_until_a_third_one_is_whole(store):
+    turn = say(store, "hi", "old", learn=True)
+    answer(store, turn, "ne", learn=False, interrupted=True)
+    assert store.count_queued() == 0
+    answer(store, turn, "new")
+    assert store.count_queued() == 1
+
+
+def test_a_turn_can_be_taken_out_with_all_that_hangs_on_it(store):
+    stays, goes = say(store, "first"), say(store, "second", recall=recall_of(), learn=True)
+    store.delete_turn(goes.id)
+    assert [turn.id for turn in store.list_turns(stays.session)] == [stays.id]
+    assert (store.count_queued(), store.list_recalls()) == (0, [])
+    with pytest.raises(NotFound):
+        store.delete_turn(goes.id)
 
 
 def test_other_users_conversations_are_not_there(store):

@@ -11,6 +11,7 @@ from rich.console import Console
 from memchat.curate.doctor import Check, Report
 from memchat.curate.stats import Recalled as MostRecalled
 from memchat.curate.stats import Stats, Stuck
+from memchat.recall.explain import Expected
 from memchat.records import (
     Candidate,
     Cause,
@@ -35,8 +36,9 @@ from memchat.terminal.memory_text import (
     print_receipt,
     print_sessions,
 )
-from memchat.terminal.recall_text import print_inspection, print_log, print_why, recalled_line
-from memchat.terminal.render import age, counted, make_console, print_columns, say, shortened
+from memchat.terminal.recall_text import print_expected, print_inspection, print_log, print_why, recalled_line
+from memchat.terminal.render import age, make_console, print_columns, say, shortened
+from memchat.text import counted
 
 NOW = datetime(2026, 8, 4, 12, 0, tzinfo=UTC)
 
@@ -212,6 +214,36 @@ def test_a_receipt_says_what_was_read_again(piped: Console) -> None:
 def test_a_receipt_that_failed_says_so(piped: Console) -> None:
     print_receipt(piped, Receipt((3,), {}, False, ("memory.db",), (), ("memory.db",)))
     assert "Bytes of it are still in: memory.db" in text_of(piped)
+
+
+def test_a_receipt_of_nothing_is_one_sentence(piped: Console) -> None:
+    print_receipt(piped, Receipt((), {"memories": 0}, True, ("memory.db",), ("the terminal's scroll-back",)))
+    assert text_of(piped) == "There was nothing to erase.\n"
+
+
+def test_a_receipt_of_a_conversation_that_taught_nothing_names_no_memory(piped: Console) -> None:
+    print_receipt(piped, Receipt((), {"turns": 2}, True, ("memory.db",), ()))
+    assert text_of(piped).startswith("Erased: 2 exchanges.\nRead again")
+
+
+@pytest.mark.parametrize(
+    ("expected", "text"),
+    [
+        (
+            Expected(None, Verdict.NOT_STORED, "no memory of this user says that", "memchat remember"),
+            "What you expected is not stored (not_stored): no memory of this user says that\n"
+            "What would let it in: memchat remember\n",
+        ),
+        (Expected(3, Verdict.INJECTED, "", ""), "#3 is given (injected).\n"),
+        (
+            Expected(3, Verdict.BEYOND_K, "5 are nearer", "recall.limit = 6"),
+            "#3 is not given (beyond_k): 5 are nearer\nWhat would let it in: recall.limit = 6\n",
+        ),
+    ],
+)
+def test_what_became_of_an_expected_memory_is_a_sentence(piped: Console, expected: Expected, text: str) -> None:
+    print_expected(piped, expected)
+    assert text_of(piped) == text
 
 
 def test_sessions_are_listed(piped: Console) -> None:

@@ -180,7 +180,7 @@ def test_a_table_is_drawn_when_it_is_whole() -> None:
         ["[/b]", "3"],
         ["End"],
     ]
-    assert hints[0] == "a table, 1 rows"
+    assert hints[0] == "a table, 1 row"
     assert hints[-1] == ""
 
 

@@ -6,10 +6,11 @@ from datetime import datetime
 from threading import Event
 from time import perf_counter
 
+from memchat.chat.draft import Draft, Newest
 from memchat.chat.events import Attachment, Finished, Mode, Notice, Piece, Recalled, Thinking, TurnEvent, TurnResult
 from memchat.chat.hints import command_hint
 from memchat.chat.idle import Unsummarised
-from memchat.chat.keeping import Draft, Keeping
+from memchat.chat.keeping import Keeping
 from memchat.chat.private import separate
 from memchat.chat.standing import Profile
 from memchat.chat.window import Exchange, Window
@@ -20,7 +21,7 @@ from memchat.prompts import user_message, with_summary
 from memchat.recall import RecallOptions, recall
 from memchat.records import Message, Recall, Role, Sampling, Session
 from memchat.store import Store
-from memchat.text import estimate_tokens
+from memchat.text import counted
 
 _REPLY_MARGIN = 64  # tokens kept free for role marks and the template's own text
 
@@ -67,6 +68,7 @@ class Chat:
         self._window: Window | None = None
         self._profile: Profile | None = None
         self._summary: str | None = None
+        self._newest: Newest | None = None
         self._keeping = Keeping(store) if store is not None else None
 
     @property
@@ -78,15 +80,18 @@ class Chat:
         """Go on with another model from the next turn."""
         self._model = model
 
-    def turn(self, text: str, stop: Event, attachments: Sequence[Attachment] = ()) -> Iterator[TurnEvent]:
+    def turn(
+        self, text: str, stop: Event, attachments: Sequence[Attachment] = (), *, instead: bool = False
+    ) -> Iterator[TurnEvent]:
         """Yield what happens from the message to the end of the reply; `stop` ends the reply and keeps what came.
 
+        With `instead` it takes the place of the newest exchange, in the context, in the file and for learning.
         Raises EngineError when the model fails; the message and what came of the reply are kept as interrupted.
         """
         draft = Draft(separate(text), perf_counter(), self._clock())
         if not draft.typed.spoken.strip():
             raise UsageError("There is nothing in the message.")
-        yield from self._open(draft)
+        yield from self._open(draft, instead)
         draft.recall = yield from self._recall(draft)
         yield Recalled(draft.recall)
         try:
@@ -134,7 +139,7 @@ class Chat:
         if self._keeping is not None:
             self._keeping.drop()
         self._follow_erasing()
-        self._profile = self._summary = None
+        self._profile = self._summary = self._newest = None
 
     def settle(self) -> int:
         """Write down what the file did not take at once, before the end; return how many turns are lost."""
@@ -147,9 +152,9 @@ class Chat:
         """Rebuild the profile before the next turn, after the user's own edit or a forget."""
         self._profile = None
 
-    def drop_last(self) -> Exchange | None:
-        """Take the newest turn out of the live context, to say or answer it anew."""
-        return self._get_window().remove_last()
+    def said_last(self) -> str:
+        """Return what was kept of the newest message, "" when nothing was said yet or it was erased."""
+        return self._look_back().said
 
     def unsummarised(self) -> Unsummarised | None:
         """Return the turns out of sight that the running summary lacks, None when there are none.
@@ -168,7 +173,7 @@ class Chat:
 
     # -- the stages of a turn
 
-    def _open(self, draft: Draft) -> Iterator[TurnEvent]:
+    def _open(self, draft: Draft, instead: bool) -> Iterator[TurnEvent]:
         from memchat.learn import explicit_request  # late: the prompt need not wait for the grammar of wishes
 
         typed = draft.typed
@@ -181,6 +186,8 @@ class Chat:
         try:
             yield from self._offer_command(typed.kept)
             self._follow_erasing()
+            if instead:
+                self._make_room(draft)
             if draft.kept:
                 yield from self._begin(draft, wish)
         except StoreError as error:
@@ -196,8 +203,28 @@ class Chat:
         assert self._keeping is not None
         self.session = self._keeping.catch_up(self.session, self.learning)
         self.session = self._keeping.begin(self.session, draft)
-        if wish is not None:
+        yield from self._tell_withdrawn(draft)
+        if wish is not None and not draft.again:
             yield from self._save_wish(draft, wish)
+
+    def _look_back(self) -> Newest:
+        return self._newest or Newest.stored(self.store, self.session)
+
+    def _make_room(self, draft: Draft) -> None:
+        """Have the draft take the place of the newest exchange, which leaves the live context."""
+        newest, window = self._look_back(), self._get_window()
+        draft.instead, draft.again = newest.turn, newest.said == draft.typed.kept
+        if newest.answered and window.exchanges and window.exchanges[-1].turn == newest.turn:
+            draft.replaced = window.remove_last()
+        if draft.kept and self._keeping is not None:
+            self._keeping.withdraw(newest.turn)
+
+    def _tell_withdrawn(self, draft: Draft) -> Iterator[TurnEvent]:
+        for change in draft.taken_back:
+            if change.action == "added":
+                yield Notice(f"No longer known, as you took it back: {change.after['text']}")
+        if draft.taken_back:
+            self._follow_erasing()  # the profile may quote it
 
     def _follow_erasing(self) -> None:
         """Drop from the live context what was erased, also by another process: turns, and memories of the profile."""
@@ -261,7 +288,8 @@ class Chat:
         draft.size = self._context_size()
         left = window.fit(draft.size - self.options.sampling.max_tokens - _REPLY_MARGIN - fixed)
         if left:
-            yield Notice(f"The conversation is long: the oldest {left} turns are out of the model's sight now.")
+            turns = counted(left, "oldest turn is", "oldest turns are")
+            yield Notice(f"The conversation is long: the {turns} out of the model's sight now.")
         draft.used = fixed + window.tokens()
         return [*self.prompt_prefix(), newest]
 
@@ -298,31 +326,10 @@ class Chat:
         if draft.reply:
             turn = draft.turn.id if draft.turn else None
             self._get_window().add(Exchange(turn, draft.shown_later, draft.reply))
-        self.last = self._finished(draft)
-
-    def _finished(self, draft: Draft) -> TurnResult:
-        assert draft.recall is not None
-        ended = perf_counter()
-        timings = {
-            "embed": draft.recall.timings_ms.get("embed", 0.0),
-            "search": draft.recall.timings_ms.get("search", 0.0),
-            "first_token": ((draft.first_token or ended) - draft.started) * 1000,
-            "total": (ended - draft.started) * 1000,
-        }
-        return TurnResult(
-            turn=draft.turn.id if draft.turn else None,
-            session=self.session.id if self.session and draft.turn else None,
-            reply=draft.reply,
-            interrupted=draft.done is None,
-            recall=draft.recall,
-            model=draft.model,
-            saved=draft.saved,
-            queued=draft.queued,
-            done=draft.done,
-            timings_ms=timings,
-            context_used=draft.used + estimate_tokens(draft.reply),
-            context_size=draft.size,
-        )
+        elif draft.again and draft.replaced is not None:
+            self._get_window().add(draft.replaced)
+        self.last = draft.result(self.session)
+        self._newest = Newest(self.last.turn, draft.typed.kept, bool(draft.reply))
 
     # -- pieces of the prompt
 

@@ -1,34 +1,14 @@
 """Writing a conversation down: a file that is busy, full or gone costs the memory of a turn, never the turn itself."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
-from memchat.chat.private import Typed, kept_reply
+from memchat.chat.draft import Draft
+from memchat.chat.private import kept_reply
+from memchat.curate.undo import take_back_turn
 from memchat.errors import NotFound, StoreError
-from memchat.records import Done, Memory, Recall, Session, Turn
+from memchat.records import Session, Turn
 from memchat.store import Store
-
-
-@dataclass(slots=True)
-class Draft:
-    """A turn while it is made."""
-
-    typed: Typed
-    started: float
-    now: datetime
-    kept: bool = False  # whether this turn is to be stored at all
-    turn: Turn | None = None
-    recall: Recall | None = None
-    saved: tuple[Memory, ...] = ()
-    reply: str = ""
-    done: Done | None = None
-    queued: bool = False
-    first_token: float = 0.0
-    used: int = 0  # tokens of the prompt
-    size: int = 0  # tokens of the context window
-    model: str = ""
-    shown_later: str = ""  # the message as the following turns see it: without what was recalled for it
 
 
 class Keeping:
@@ -46,22 +26,23 @@ class Keeping:
     def begin(self, session: Session | None, draft: Draft) -> Session:
         """Store a message before it is answered; return its conversation, a new one where there is none any more.
 
+        One that is said anew keeps its turn; another one in its place takes back what was learnt from it.
         Raises StoreError.
         """
         with self._store.transaction():
             session = self._still_there(session) or self._store.add_session(draft.now)
-            draft.turn = self._store.add_turn(
-                session.id,
-                user_text=draft.typed.kept,
-                reply="",
-                at=draft.now,
-                zone=_zone_of(draft.now),
-                model="",
-                interrupted=True,
-                learn=False,
-                recall=None,
-            )
+            standing = self._standing_turn(draft)
+            if standing is not None and not draft.again:
+                draft.taken_back = take_back_turn(self._store, standing.id, draft.now)
+                self._store.delete_turn(standing.id)
+            draft.again = draft.again and standing is not None
+            draft.turn = standing if draft.again else self._add_turn(session, draft)
         return session
+
+    def withdraw(self, turn: int | None) -> None:
+        """Give up the newest turn if it waits: another one comes in its place."""
+        if self._waiting and turn == (self._waiting[-1].turn.id if self._waiting[-1].turn else None):
+            self._waiting.pop()
 
     def finish(self, session: Session | None, draft: Draft, learn: bool) -> Session | None:
         """Store the reply, what it was given, and whether it is to be learnt from; return the conversation.
@@ -94,11 +75,34 @@ class Keeping:
         """Return those of the turns that were erased, here or by another process."""
         return set(turns) - self._store.list_unforgotten(turns)
 
+    def _add_turn(self, session: Session, draft: Draft) -> Turn:
+        return self._store.add_turn(
+            session.id,
+            user_text=draft.typed.kept,
+            reply="",
+            at=draft.now,
+            zone=_zone_of(draft.now),
+            model="",
+            interrupted=True,
+            learn=False,
+            recall=None,
+        )
+
+    def _standing_turn(self, draft: Draft) -> Turn | None:
+        """Return the stored turn whose place the draft takes, None when there is none or it was erased meanwhile."""
+        try:
+            turn = self._store.get_turn(draft.instead) if draft.instead is not None else None
+        except NotFound:
+            return None
+        return None if turn is None or turn.forgotten else turn
+
     def _finish(self, session: Session | None, draft: Draft, learn: bool) -> Session | None:
         if draft.turn is None:
             session = self.begin(session, draft)
         assert draft.turn is not None
         assert draft.recall is not None
+        if draft.again and not draft.reply:
+            return session  # the reply that stands is better than none
         interrupted = draft.done is None
         try:
             with self._store.transaction():

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from memchat.errors import PromptTooLong
 from memchat.records import Message, Role
+from memchat.text import counted
 
 _OVERHEAD = 8  # tokens of role marks around one message
 _AFTER_JUMP = 0.6  # share of the room that is in use after a jump
@@ -82,7 +83,7 @@ class Window:
         """
         if room < 0:
             raise PromptTooLong(
-                f"The message is about {-room} tokens too long for the context window; "
+                f"The message is about {counted(-room, 'token')} too long for the context window; "
                 "shorten it or raise chat.num_ctx."
             )
         if sum(self._sizes[self.start :]) <= room:

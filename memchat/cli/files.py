@@ -8,6 +8,7 @@ import typer
 from memchat.cli.invocation import Invocation, JsonFlag, print_json, print_line, tell
 from memchat.cli.progress import progress_bar
 from memchat.paths import read_outside, typed_path
+from memchat.text import counted
 
 
 def register(program: typer.Typer) -> None:
@@ -49,7 +50,7 @@ def import_(
     if json_:
         print_json(record_json(imported) | {"embedded": embedded})
         return
-    print_line(f"{'Would import' if dry_run else 'Imported'} {imported.added} memories.")
+    print_line(f"{'Would import' if dry_run else 'Imported'} {counted(imported.added, 'memory')}.")
     for number, why in (
         (imported.known, "were there already (same ref)"),
         (imported.duplicates, "were there already (same text)"),
@@ -107,7 +108,7 @@ def export(
     if json_:
         print_json({"exported": count, "path": file})
     else:
-        print_line(f"Exported {count} memories to {file}.")
+        print_line(f"Exported {counted(count, 'memory')} to {file}.")
 
 
 def backup(
@@ -152,6 +153,8 @@ def reindex(
     if json_:
         print_json(record_json(done))
     else:
-        print_line(f"Embedded {done.keys} keys of {done.memories} memories with {done.embed_model}.")
+        print_line(
+            f"Embedded {counted(done.keys, 'key')} of {counted(done.memories, 'memory')} with {done.embed_model}."
+        )
         if done.left:
-            tell(f"{done.left} keys got no usable vector; they are found by keywords.")
+            tell(f"{counted(done.left, 'key')} got no usable vector; what they lead to is found by keywords.")

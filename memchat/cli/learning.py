@@ -11,6 +11,7 @@ from memchat.cli.invocation import Invocation, JsonFlag, print_json, print_line,
 from memchat.cli.progress import progress_bar
 from memchat.errors import NotFound, UsageError
 from memchat.paths import typed_path
+from memchat.text import counted
 
 if TYPE_CHECKING:
     from memchat.app.learning import Outcome
@@ -70,7 +71,7 @@ def _queue(run: Invocation, file: Path, skip_bad: bool) -> dict[str, object]:
     now = run.app.clock()
     written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     queued = queue_transcript(run.store, transcript, now=now, zone=now.astimezone().strftime("%z"), undated=written)
-    tell(f"{queued.queued} exchanges to learn from; {queued.known} were known, {queued.forgotten} held back.")
+    tell(f"{counted(queued.queued, 'exchange')} to learn from" + _rest(queued.known, queued.forgotten))
     return {"queued": queued.queued, "known": queued.known, "held_back": queued.forgotten}
 
 
@@ -102,9 +103,23 @@ def _report(
         print_line(f"- #{memory.id} {memory.text}")
     for memory in outcome.proposed:
         print_line(f"? #{memory.id} {memory.text}  (memchat pending approve {memory.id})")
-    print_line(f"{len(outcome.added)} {verb} from {outcome.turns} exchanges; {left} wait.")
-    if extra and extra.get("cues"):
-        print_line(f"Wrote questions for {extra['cues']} memories.")
+    print_line(
+        f"{counted(len(outcome.added), 'memory')} {verb} from {counted(outcome.turns, 'exchange')}" + _waiting(left)
+    )
+    cues = (extra or {}).get("cues")
+    if isinstance(cues, int) and cues:
+        print_line(f"Wrote questions for {counted(cues, 'memory')}.")
+
+
+def _rest(known: int, held_back: int) -> str:
+    """Tell what of a transcript is not learnt from, where there is such."""
+    parts = [f"{known:,} known already"] if known else []
+    parts += [f"{held_back:,} held back: you had them forgotten"] if held_back else []
+    return f"; {', '.join(parts)}." if parts else "."
+
+
+def _waiting(left: int) -> str:
+    return f"; {counted(left, 'exchange waits', 'exchanges wait')} for later." if left else "."
 
 
 def pending(

@@ -15,6 +15,7 @@ from memchat.cli.invocation import (
     tell,
 )
 from memchat.errors import ForgottenBefore, MemchatError, PrivacyRefusal, SecretFound, UsageError
+from memchat.text import counted
 
 if TYPE_CHECKING:
     from memchat.curate.forget import Selection
@@ -265,7 +266,7 @@ def _ask_to_forget(memories: "tuple[Memory, ...]", what: str | None) -> None:
         tell(f"#{memory.id}\t{memory.text}")
     if len(memories) > 50:
         tell(f"… and {len(memories) - 50} more")
-    named = what or ("this memory" if len(memories) == 1 else f"these {len(memories)} memories")
+    named = what or ("this memory" if len(memories) == 1 else f"these {counted(len(memories), 'memory')}")
     if not on_terminal():
         raise UsageError(f"Nothing is forgotten without a word: add --yes to erase {named}.")
     if not confirm(f"Erase {named} for good?"):

@@ -9,6 +9,7 @@ import typer
 from memchat.cli.invocation import Invocation, JsonFlag, on_terminal, parse_moment, print_json, print_line, tell
 from memchat.errors import NotFound, UsageError
 from memchat.paths import typed_path
+from memchat.text import counted
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -75,23 +76,17 @@ def _inspect_query(
     if json_:
         print_json(recall_json(found, expected))
     else:
-        from memchat.terminal.recall_text import print_inspection
-        from memchat.terminal.render import make_console, say
+        from memchat.terminal.recall_text import print_expected, print_inspection
+        from memchat.terminal.render import make_console
 
         console = make_console()
         print_inspection(console, found)
         if expected is not None:
-            say(console, f"Expected {_named(expected.id)}: {expected.verdict.value}. {expected.reason}")
-            if expected.would_admit:
-                say(console, f"It would be given with: {expected.would_admit}")
+            print_expected(console, expected)
     from memchat.records import Verdict
 
     if expected is not None and expected.verdict is Verdict.NOT_STORED:
         raise typer.Exit(NotFound.exit_status)
-
-
-def _named(id: int | None) -> str:
-    return "that" if id is None else f"#{id}"
 
 
 def _inspect_turn(run: Invocation, turn: int, again: bool, json_: bool) -> None:
@@ -297,4 +292,4 @@ def _draft(run: Invocation, file: Path) -> None:
             row = {"q": question, "gold": [memory.ref or memory.id], "category": memory.kind.value}
             lines.append(json_text(row) + "\n")
     write_private(target, lines)
-    print_line(f"Drafted {len(lines)} questions in {file}; correct them before you trust their figures.")
+    print_line(f"Drafted {counted(len(lines), 'question')} in {file}; correct them before you trust their figures.")

@@ -8,6 +8,7 @@ import typer
 from memchat.cli.invocation import Invocation, JsonFlag, confirm, on_terminal, print_json, print_line, tell
 from memchat.errors import MemchatError, NotFound, UsageError
 from memchat.paths import typed_path
+from memchat.text import counted
 
 
 def register(program: typer.Typer) -> None:
@@ -97,7 +98,7 @@ def export(
         sys.stdout.write(session_markdown(run.store, id))
         return
     turns = write_session(run.store, id, typed_path(file))
-    print_line(f"Wrote {turns} turns to {file}.")
+    print_line(f"Wrote {counted(turns, 'turn')} to {file}.")
 
 
 def delete(
@@ -120,6 +121,7 @@ def delete(
             raise UsageError(f"Nothing is erased without a word: add --yes to erase session {id}.")
         for memory in choice.memories:
             tell(f"#{memory.id}\t{memory.text}")
-        if not confirm(f"Erase session {id} and these {len(choice.memories)} memories for good?"):
+        learnt = f" and {counted(len(choice.memories), 'memory', 'memories')} learnt in it" if choice.memories else ""
+        if not confirm(f"Erase session {id}{learnt} for good?"):
             raise MemchatError("Nothing was erased.")
     erase(run, choice, json_)

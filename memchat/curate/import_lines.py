@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from memchat.curate.wording import tidy
 from memchat.errors import UsageError
 from memchat.records import Kind, NewMemory, Source, State
-from memchat.text import fold, one_line
+from memchat.text import counted, fold, one_line
 
 if TYPE_CHECKING:
     from memchat.curate.shapes import MemoryLine
@@ -63,7 +63,7 @@ def name_faults(name: str, bad: Sequence[BadLine]) -> str:
     told = [f"{name}, line {fault.line}: {fault.reason}" for fault in bad[:_MOST_NAMED]]
     if len(bad) > _MOST_NAMED:
         told.append(f"… and {len(bad) - _MOST_NAMED} more")
-    lines = "1 line is" if len(bad) == 1 else f"{len(bad)} lines are"
+    lines = counted(len(bad), "line is", "lines are")
     return f"{lines} wrong, so nothing was stored (--skip-bad leaves them out):\n" + "\n".join(told)
 
 

@@ -9,6 +9,7 @@ from memchat.curate.doctor import Check, EngineState, Report
 from memchat.paths import Paths, list_histories
 from memchat.settings import Settings
 from memchat.store import Store
+from memchat.text import counted
 
 _SHELL_HISTORIES = (".bash_history", ".zsh_history", ".local/share/fish/fish_history")
 
@@ -28,7 +29,7 @@ def list_places(
 def _own_files(store: Store | None, paths: Paths, settings: Settings) -> Iterator[Check]:
     told = ""
     if store is not None:
-        told = f"{store.count_memories()} memories, {len(store.list_sessions())} conversations; "
+        told = f"{counted(store.count_memories(), 'memory')}, {counted(len(store.list_sessions()), 'conversation')}; "
     yield _file("memory file", paths.db, f"{told}erased by forget")
     for end in ("-wal", "-shm", "-journal"):
         side = paths.db.with_name(paths.db.name + end)
@@ -54,7 +55,7 @@ def _file(name: str, place: Path, holds: str, *, private: bool = True) -> Check:
     mode = stat.S_IMODE(state.st_mode)
     if private and os.name == "posix" and mode & 0o077 and os.path.isfile(place):
         return Check(name, False, f"{place}: others may read it (mode {mode:o}); {holds}", f"chmod 600 {place}")
-    size = f"{state.st_size} bytes, " if os.path.isfile(place) else ""
+    size = f"{counted(state.st_size, 'byte')}, " if os.path.isfile(place) else ""
     return Check(name, True, f"{place}: {size}{'only you can read it; ' if private else ''}{holds}")
 
 

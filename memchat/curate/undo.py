@@ -1,5 +1,6 @@
 """Taking back the last learnings, edits and supersedings; what was forgotten cannot come back."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -39,6 +40,19 @@ def undo(store: Store, now: datetime, steps: int = 1) -> Undone:
                 raise NotFound(f"There is nothing to undo; {_NEVER_FORGET}")
             taken += [store.undo_change(change.id, now) for change in sorted(step, key=_order)]
     return _undone(steps, taken)
+
+
+def take_back_turn(store: Store, turn: int, now: datetime) -> tuple[Change, ...]:
+    """Take back what was learnt from a message that is withdrawn; what the user has changed since stays."""
+    steps: dict[object, list[Change]] = {}
+    for change in store.list_changes(turn=turn):
+        if not _is_settled(change):
+            steps.setdefault(_brought(change) or ("alone", change.id), []).append(change)
+    taken: list[Change] = []
+    for step in steps.values():
+        with suppress(UsageError, NotFound), store.transaction():
+            taken += [store.undo_change(change.id, now) for change in sorted(step, key=_order)]
+    return tuple(taken)
 
 
 def next_step(store: Store) -> list[Change]:

@@ -3,6 +3,8 @@
 from datetime import datetime
 from typing import Final
 
+from memchat.text import counted
+
 _UNITS: Final = (("year", 365.25), ("month", 30.44), ("week", 7.0), ("day", 1.0))
 _LEAST: Final = {"year": 1.0, "month": 2.0, "week": 2.0, "day": 2.0}  # "40 days" reads as weeks, "14 months" as a year
 _MONTHS: Final = (
@@ -16,7 +18,7 @@ def age_in_words(age_days: float) -> str:
     for unit, days in _UNITS:
         count = int(age_days / days)
         if count >= _LEAST[unit]:
-            return f"{count} {unit}{'s' if count > 1 else ''} ago"
+            return f"{counted(count, unit)} ago"
     return "yesterday" if age_days >= 1 else "today"
 
 

@@ -10,12 +10,16 @@ from memchat.store.rows import CHANGE_COLUMNS, to_change
 class Changes(Part):
     """Writes and lists changes."""
 
-    def list_changes(self, memory: int | None = None, limit: int | None = None) -> list[Change]:
-        """Return the user's changes, newest first, or those of one memory."""
+    def list_changes(
+        self, memory: int | None = None, limit: int | None = None, *, turn: int | None = None
+    ) -> list[Change]:
+        """Return the user's changes, newest first, or those of one memory, or those that a turn caused."""
+        wanted = {"memory": memory, "turn": turn}
+        asked = {column: value for column, value in wanted.items() if value is not None}
         rows = self._db.rows(
-            f"""SELECT {CHANGE_COLUMNS} FROM changes WHERE user = ? {"" if memory is None else "AND memory = ?"}
+            f"""SELECT {CHANGE_COLUMNS} FROM changes WHERE user = ? {"".join(f" AND {column} = ?" for column in asked)}
             ORDER BY id DESC LIMIT ?""",
-            (self._user_id, *([] if memory is None else [memory]), -1 if limit is None else limit),
+            (self._user_id, *asked.values(), -1 if limit is None else limit),
         )
         return [to_change(row) for row in rows]
 

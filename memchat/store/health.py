@@ -11,7 +11,7 @@ from memchat.store.contents import Contents
 from memchat.store.part import reads
 from memchat.store.revisions import Revisions
 from memchat.store.vector_health import VectorHealth
-from memchat.text import fold
+from memchat.text import counted, fold
 
 _RESCUE: Final = "bring back a backup, or rescue the text with `memchat export`"
 _FIX: Final = "run `memchat doctor --fix`"
@@ -59,7 +59,7 @@ class Health(VectorHealth, Contents, Revisions):
         """Let SQLite read the whole file; faults of the word index alone are another check's."""
         lines = [line for line in self._db.column("PRAGMA integrity_check(20)") if "fts5" not in line.lower()]
         broken = len(self._db.rows("PRAGMA foreign_key_check"))
-        lines += [f"{broken} rows belong to something that is gone"] if broken else []
+        lines += [f"{counted(broken, 'row belongs', 'rows belong')} to something that is gone"] if broken else []
         return "" if lines in ([], ["ok"]) else "; ".join(line for line in lines if line != "ok")
 
     def look_at_modes(self) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from memchat.errors import UsageError
 from memchat.records import Recall, Turn
 from memchat.store import exchanges
 from memchat.store.part import Part, found, in_list, storable, to_ms
@@ -47,10 +46,10 @@ class Turns(Part):
     def complete_turn(
         self, id: int, *, reply: str, model: str, interrupted: bool, learn: bool, recall: Recall | None
     ) -> Turn:
-        """Give a turn that was opened without a reply its reply, its recall record and its place in the queue.
+        """Give a turn its reply, its recall record and its place in the queue; one that had a reply gets another one.
 
-        A turn that was forgotten meanwhile stays forgotten: nothing is written. One whose reply was given a memory that
-        was forgotten meanwhile is forgotten with it.
+        What was learnt from already is not queued again. A turn that was forgotten meanwhile stays forgotten: nothing
+        is written. One whose reply was given a memory that was forgotten meanwhile is forgotten with it.
         """
         with self._db.transaction():
             turn = self.get_turn(id)
@@ -60,13 +59,14 @@ class Turns(Part):
             if recall is not None and erased & ids_given(recall):
                 exchanges.mark_forgotten(self._db, [id])
                 return self.get_turn(id)
+            waited = exchanges.delete_records(self._db, [id])["queue"]
             self._db.write(
                 "UPDATE turns SET reply = ?, model = ?, interrupted = ? WHERE id = ?",
                 (storable(reply), model, int(interrupted), id),
             )
             if recall is not None:
                 add_recall(self._db, id, without(recall, erased))
-            if learn:
+            if learn and (waited or turn.interrupted):
                 self._db.write("INSERT INTO queue (turn, due_at, explicit) VALUES (?, ?, 0)", (id, to_ms(turn.at)))
             return self.get_turn(id)
 
@@ -98,15 +98,12 @@ class Turns(Part):
         )
         return [to_turn(row) for row in rows]
 
-    def replace_reply(self, turn: int, reply: str, model: str) -> Turn:
-        """Put another reply in the place of a turn's."""
+    def delete_turn(self, id: int) -> None:
+        """Take an exchange out of its conversation with its recall record and its place in the queue."""
         with self._db.transaction():
-            if self.get_turn(turn).forgotten:
-                raise UsageError(f"Turn {turn} was forgotten; it cannot get another reply.")
-            self._db.write(
-                "UPDATE turns SET reply = ?, model = ?, interrupted = 0 WHERE id = ?", (storable(reply), model, turn)
-            )
-            return self.get_turn(turn)
+            self.get_turn(id)
+            exchanges.delete_records(self._db, [id])
+            self._db.write("DELETE FROM turns WHERE id = ?", (id,))
 
     def _touch_session(self, session: int, at: int) -> None:
         found(

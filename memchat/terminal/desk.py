@@ -88,9 +88,7 @@ class Desk:
         return self.store
 
     def next_message(self, text: str, *, instead: bool) -> tuple[Attachment, ...]:
-        """Note what is about to be said and return what goes with it; `instead` takes the last exchange back."""
-        if instead and (self.chat.last is None or self.chat.last.reply):
-            self.chat.drop_last()  # one without a reply never came into the context
+        """Note what is about to be said and return what goes with it; `instead` is the last message anew."""
         along = self.attached or (self.last_attached if instead else ())
         self.last_text, self.last_attached = text, along
         return along

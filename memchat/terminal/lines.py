@@ -76,7 +76,7 @@ def _answer(desk: Desk, message: Say) -> None:
     reply = PlainReply(desk.console.file)
     along = desk.next_message(message.text, instead=message.instead)
     try:
-        for event in desk.chat.turn(message.text, Event(), along):
+        for event in desk.chat.turn(message.text, Event(), along, instead=message.instead):
             if isinstance(event, Piece):
                 reply.feed(event.text)
             elif isinstance(event, Notice):

@@ -63,7 +63,7 @@ def list_memories(desk: Desk, rest: str) -> Outcome:
     shown = memories if rest else memories[-_LISTED:]
     print_memories(desk.console, shown, desk.now())
     if len(shown) < len(memories):
-        quiet(desk.remarks, f"… {len(memories) - len(shown)} older ones: /memories all")
+        quiet(desk.remarks, f"… {counted(len(memories) - len(shown), 'older one')}: /memories all")
     return None
 
 

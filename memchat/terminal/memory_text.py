@@ -5,17 +5,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from memchat.records import Change, Key, Memory, Receipt, Session, Source, State
-from memchat.terminal.render import (
-    Cell,
-    Row,
-    age,
-    moment,
-    print_columns,
-    print_fields,
-    quiet,
-    say,
-    shortened,
-)
+from memchat.terminal.render import Cell, Row, age, moment, print_columns, print_fields, quiet, say, shortened
 from memchat.text import counted
 
 if TYPE_CHECKING:
@@ -155,10 +145,12 @@ def _what_changed(change: Change) -> str:
 
 def print_receipt(console: "Console", receipt: Receipt) -> None:
     """Print what a forget erased, what was read afterwards to be sure, and what it cannot reach."""
-    ids = ", ".join(f"#{id}" for id in receipt.forgotten) or "nothing"
-    say(console, f"Forgotten: {ids}.", "bold")
+    if receipt.forgotten:
+        say(console, f"Forgotten: {', '.join(f'#{id}' for id in receipt.forgotten)}.", "bold")
     erased = ", ".join(_place(place, number) for place, number in receipt.erased.items() if number)
-    say(console, f"Erased: {erased or 'nothing'}.")
+    say(console, f"Erased: {erased}." if erased else "There was nothing to erase.")
+    if not erased and receipt.verified:
+        return
     checked = ", ".join(receipt.checked)
     if receipt.verified:
         say(console, f"Read again afterwards, and nothing of it is left: {checked}.")

@@ -12,8 +12,15 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from memchat.chat.ablation import Ablation
+    from memchat.recall.explain import Expected
 
 NEAR_MISSES: Final = 5
+_STANDING: Final = {
+    Verdict.INJECTED: "is given",
+    Verdict.IN_PROFILE: "stands in the profile",
+    Verdict.NOT_STORED: "is not stored",
+    Verdict.OTHER_USER: "is somebody else's",
+}
 _BRIEF: Final[list[Cell]] = ["", "", ("score", "dim"), ("age", "dim"), ""]
 _FULL: Final[list[Cell]] = [
     "",
@@ -40,6 +47,15 @@ def print_inspection(console: "Console", recall: Recall, *, every: bool = False)
     if recall.profile:
         print_profile(console, recall.profile, recall.profile_tokens)
     quiet(console, _timings(recall.timings_ms))
+
+
+def print_expected(console: "Console", expected: "Expected") -> None:
+    """Print what became of the memory that was expected, and what would let it in."""
+    subject = "What you expected" if expected.id is None else f"#{expected.id}"
+    standing = _STANDING.get(expected.verdict, "is not given")
+    say(console, f"{subject} {standing} ({expected.verdict.value}){': ' if expected.reason else '.'}{expected.reason}")
+    if expected.would_admit:
+        say(console, f"What would let it in: {expected.would_admit}")
 
 
 def print_why(console: "Console", recall: Recall, drops: Mapping[str, int] | None = None) -> None:

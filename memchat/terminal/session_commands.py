@@ -114,7 +114,6 @@ def _go_on(desk: Desk, session: Session) -> Outcome:
     quiet(desk.remarks, f"Going on with conversation {session.id}{title}, {counted(len(turns), 'turn')}.")
     if turns:
         quiet(desk.remarks, f"You said last: {shortened(turns[-1].user_text, 200)}")
-        desk.last_text = turns[-1].user_text
     return None
 
 

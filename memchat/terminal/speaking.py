@@ -31,7 +31,7 @@ class Speaker:
         result: TurnResult | None = None
         self._waiting.show("recalling")
         with self._screen_in_order():
-            for event in desk.chat.turn(text, stop, along):
+            for event in desk.chat.turn(text, stop, along, instead=instead):
                 self._show(event)
                 result = event.result if isinstance(event, Finished) else result
         desk.attached = ()

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Final, Protocol
 
 from memchat.terminal.flow import Flow, cells
 from memchat.terminal.inline import read_inline
-from memchat.text import clean
+from memchat.text import clean, counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -132,7 +132,7 @@ class MarkdownReply:
             self._blank = self._started
         elif whole and line.lstrip().startswith("|"):
             self._table.append(line.strip())
-            self._hint(f"a table, {len(self._table)} rows")
+            self._hint(f"a table, {counted(len(self._table), 'row')}")
         elif whole and (fence := _FENCE.match(line)):
             self._begin_code(fence)
         elif whole and _RULE.match(line):

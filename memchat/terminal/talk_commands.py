@@ -38,9 +38,10 @@ def edit_last(desk: Desk, rest: str) -> Outcome:
 
 
 def _last_text(desk: Desk) -> str:
-    if not desk.last_text:
+    said = desk.last_text or desk.chat.said_last()
+    if not said:
         raise UsageError("Nothing was said yet in this conversation.")
-    return desk.last_text
+    return said
 
 
 def attach(desk: Desk, rest: str) -> Outcome:
