@@ -103,13 +103,15 @@ def test_a_wish_is_saved_once_and_goes_with_its_message(store: Store):
 
 
 def test_an_answer_that_does_not_come_leaves_the_old_one(store: Store):
-    chat = chat_with(store, FakeChat("One.", EngineFailed("It broke.")))
+    chat = chat_with(store, FakeChat("One.", EngineFailed("It broke."), "Three."))
     say(chat, "hello there")
     with pytest.raises(EngineFailed):
         say(chat, "hello there", instead=True)
     assert stored(store, chat) == [("hello there", "One.")]
     assert shown(chat) == ["hello there", "One."]
     assert store.count_queued() == 1
+    say(chat, "hello there", instead=True)
+    assert shown(chat) == ["hello there", "Three."]
 
 
 def test_after_an_answer_that_never_came_the_earlier_exchanges_stay(store: Store):

@@ -326,10 +326,11 @@ class Chat:
         if draft.reply:
             turn = draft.turn.id if draft.turn else None
             self._get_window().add(Exchange(turn, draft.shown_later, draft.reply))
-        elif draft.again and draft.replaced is not None:
-            self._get_window().add(draft.replaced)
+        stands = draft.replaced if draft.again and not draft.reply else None  # the former answer, for want of another
+        if stands is not None:
+            self._get_window().add(stands)
         self.last = draft.result(self.session)
-        self._newest = Newest(self.last.turn, draft.typed.kept, bool(draft.reply))
+        self._newest = Newest(self.last.turn, draft.typed.kept, bool(draft.reply or stands))
 
     # -- pieces of the prompt
 
