@@ -162,3 +162,21 @@ def test_a_planted_fault_is_named_with_its_mend(shell: Shell, fault: str):
     if name in MENDED:
         shell.run("doctor", "--fix")
         assert name not in failing(shell)
+
+
+@pytest.mark.parametrize(
+    ("which", "name"),
+    [
+        ("standard", "Qwen2.5-Coder-1.5B-Instruct Q4_K_M"),
+        ("small", "Qwen2.5-Coder-0.5B-Instruct Q4_K_M"),
+        ("~/my.gguf", "my.gguf"),
+    ],
+)
+def test_an_embedded_model_is_called_by_its_own_name(shell: Shell, which: str, name: str):
+    config(f'embedded.chat = "{which}"\n')(shell)
+    result = shell.run("--engine", "embedded", "doctor", "--json")
+    (check,) = [check for check in result.json["checks"] if check["name"] == "chat model"]
+    assert (check["ok"], check["found"], check["mend"]) == (False, f"{name} is not there", "memchat setup")
+    if which == "~/my.gguf":
+        (shell.home / "my.gguf").touch()
+        assert shell.run("--engine", "embedded", "doctor", "--json").out.count(f'"{name}"') == 1

@@ -5,6 +5,7 @@ from memchat.app.engines import EMBEDDED_EMBEDDER
 from memchat.curate.doctor import EngineState
 from memchat.engine.host import parse_host
 from memchat.engine.ollama import PulledModel, ServerState, probe
+from memchat.engine.packs import has_chat, model_name
 from memchat.engine.remote import find_model, names_cloud
 from memchat.errors import EngineError, MemchatError
 from memchat.records import EmbedderCard
@@ -14,7 +15,7 @@ def look(app: App) -> tuple[EngineState, EmbedderCard | None]:
     """Return how the engines stand and the card of the embedder in use, None where it is not to be had."""
     settings = app.settings
     server, fault = _probe(app)
-    chosen, chat_fault = _chosen(app)
+    chosen, ready = _chosen(app)
     chat = chosen or settings.text("model")  # one that was refused is looked at too
     pulled = find_model(server.models, chat) if server is not None and chat else None
     card = _embedder_card(app)
@@ -27,7 +28,7 @@ def look(app: App) -> tuple[EngineState, EmbedderCard | None]:
         server_version=server.version if server is not None and server.running else None,
         server_fault=fault or (server.problem if server is not None else ""),
         chat_model=chat,
-        chat_ready=chosen is not None and not chat_fault,
+        chat_ready=ready,
         chat_remote=_leaves_for(pulled, chat),
         chat_context=pulled.context if pulled else None,
         embed_model=name,
@@ -51,12 +52,16 @@ def _probe(app: App) -> tuple[ServerState | None, str]:
         return None, error.sentence
 
 
-def _chosen(app: App) -> tuple[str | None, str]:
+def _chosen(app: App) -> tuple[str | None, bool]:
+    """Return the model's own name, and whether it is there."""
     try:
         choice = app.engines.choose()
-    except MemchatError as error:
-        return None, error.sentence
-    return choice.model or app.settings.text("embedded.chat"), ""
+    except MemchatError:
+        return None, False
+    if choice.engine == "ollama":
+        return choice.model, True
+    which = choice.model or app.settings.text("embedded.chat") or "standard"
+    return model_name(which), has_chat(app.paths.models, which)
 
 
 def _leaves_for(pulled: PulledModel | None, chat: str | None) -> str | None:

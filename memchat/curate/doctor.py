@@ -227,7 +227,7 @@ def _chat_check(engine: EngineState) -> Check:
     if engine.chat_model is None:
         return Check("chat model", False, "there is none", "memchat setup")
     if engine.chat_ready is False:
-        mend = f"ollama pull {engine.chat_model}" if engine.server else "memchat setup"
+        mend = f"ollama pull {engine.chat_model}" if engine.server and engine.wanted != "embedded" else "memchat setup"
         return Check("chat model", False, f"{engine.chat_model} is not there", mend)
     return Check("chat model", True, engine.chat_model)
 

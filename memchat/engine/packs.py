@@ -54,6 +54,11 @@ def installed(folder: Path) -> dict[str, bool]:
     return {pack.name: _is_whole(folder, pack) for pack in PACKS if any(_traces(folder, pack))}
 
 
+def model_name(which: str) -> str:
+    """Return what the chat model of that pack name or path is called."""
+    return find_pack(which).model if is_pack(which) else Path(which).name
+
+
 def has_chat(folder: Path, which: str) -> bool:
     """Tell whether the chat model of that pack name or path is there."""
     return _is_whole(folder, find_pack(which)) if is_pack(which) else os.path.isfile(os.path.expanduser(which))
