@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 # Typecode "f", one float32 per dimension, L2 norm 1 (vectors leave the embedder normalised). In quotes, since array
 # cannot be subscripted before Python 3.12.
@@ -87,6 +87,25 @@ class Memory:
     source: Source | None = None
     cues: tuple[str, ...] = ()
     pending: bool = False  # at least one of its keys still waits for its vector
+
+
+class Rankable(NamedTuple):
+    """The part of a `Memory` that ranking weighs and a candidate shows: dozens are read for a question."""
+
+    id: int
+    text: str
+    kind: Kind
+    importance: int
+    pinned: bool
+    state: State
+    created_at: datetime
+    last_seen_at: datetime
+    recall_count: int = 0
+    subject: str | None = None
+    attribute: str | None = None
+    ref: str | None = None
+    superseded_by: int | None = None
+    superseded_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,8 @@ _NO_SPACE_SCRIPTS: Final = re.compile(
 
 def clean(text: str) -> str:
     """Return `text` in NFC without terminal escapes, control and bidi characters; newlines become \\n."""
+    if text.isascii() and text.isprintable():
+        return text  # as nearly every text is: there is nothing to take out
     text = encodable(text)  # lone surrogates would break SQLite and stdout
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return unicodedata.normalize("NFC", CONTROLS.sub("", _ESCAPES.sub("", text)))
@@ -38,8 +40,10 @@ def one_line(text: str) -> str:
 
 def fold(text: str) -> str:
     """Return the form in which texts are compared: NFKC, case folded, plain quotes, single spaces."""
-    text = unicodedata.normalize("NFKC", clean(text)).casefold()
-    text = text.translate(_QUOTES)
+    text = clean(text)
+    if text.isascii():  # which both forms leave as it is
+        return " ".join(text.lower().split())
+    text = unicodedata.normalize("NFKC", text).casefold().translate(_QUOTES)
     return _SPACE.sub(" ", text).strip()
 
 

@@ -11,7 +11,7 @@ from memchat.recall.options import RecallOptions
 from memchat.recall.search import Found
 from memchat.recall.select import Bar, are_twins, select
 from memchat.recall.weigh import Weighed
-from memchat.records import Kind, Memory, State, Verdict
+from memchat.records import Kind, Rankable, State, Verdict
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 BAR = Bar(floor=0.25, matched=0.6)
@@ -19,7 +19,7 @@ BAR = Bar(floor=0.25, matched=0.6)
 
 def one(id, text, similarity=0.5, *, matched=0.0, past=False, ended=None, by=None):
     state = State.SUPERSEDED if past else State.CURRENT
-    memory = Memory(id, "u", text, Kind.FACT, 5, 1.0, False, state, NOW, NOW, superseded_by=by, superseded_at=ended)
+    memory = Rankable(id, text, Kind.FACT, 5, False, state, NOW, NOW, superseded_by=by, superseded_at=ended)
     found = Found(id, past, similarity, text, 1.0 if matched else 0.0, matched)
     return Weighed(memory, found, 0.0, matched, similarity or 0.0, 1.0, similarity or 0.0)
 

@@ -5,6 +5,7 @@ people are likely to write in; a language without a list is searched with all it
 """
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
@@ -104,7 +105,12 @@ _SOME_WORDS: Final = 9  # in longer messages "it" mostly stands for something in
 
 def search_terms(text: str) -> tuple[str, ...]:
     """Return the words of `text` worth looking up, in order, without stop words and doubles."""
-    kept = [word.removesuffix("'s") for word in words(text) if word not in _ALL_STOP_WORDS]
+    return worth_searching(words(text))
+
+
+def worth_searching(found: Sequence[str]) -> tuple[str, ...]:
+    """Return those of the words of a text that are worth looking up."""
+    kept = [word.removesuffix("'s") for word in found if word not in _ALL_STOP_WORDS]
     return tuple(
         dict.fromkeys(word for word in kept if word not in _ALL_STOP_WORDS and (len(word) > 1 or word.isdigit()))
     )

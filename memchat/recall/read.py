@@ -10,12 +10,13 @@ from memchat.recall.embed import Asked, embed_question
 from memchat.recall.options import RecallOptions
 from memchat.recall.profile import profile_size
 from memchat.recall.query import asks_about_past, guess_language, search_groups, search_texts
-from memchat.recall.search import Found, find
+from memchat.recall.search import CANDIDATES, Found, find
 from memchat.recall.select import Bar, select
 from memchat.recall.weigh import weigh
-from memchat.records import Memory, ProfileEntry, Recall, State
+from memchat.records import ProfileEntry, Rankable, Recall, State
 from memchat.store import Store
 
+_SPARE = 4  # candidates for each memory that may be given: twins, the profile and the floor take some away
 _OWN_WORDS = 0.5  # share of `keyword_floor` that does where meaning cannot be trusted: no vectors, another language
 
 
@@ -56,8 +57,8 @@ def answer(
     """Return what a question with ready vectors recalls; `texts` is the message, and it again with its context."""
     embedded = perf_counter()
     moment = as_of or now
-    found = find(store, asked.vectors, search_groups(texts[-1], moment))
-    memories = {memory.id: memory for memory in store.get_memories([hit.memory for hit in found])}
+    found = find(store, asked.vectors, search_groups(texts[-1], moment), max(CANDIDATES, _SPARE * options.limit))
+    memories = store.get_rankables([hit.memory for hit in found])
     if as_of is not None:
         found = _as_of(found, memories, as_of)
     searched = perf_counter()
@@ -99,7 +100,7 @@ def _floor(asked: Asked, texts: Sequence[str], options: RecallOptions) -> float 
     return question_floor(asked.calibration, texts, asked.vectors, options.false_alarm, options.personal_weight)
 
 
-def _as_of(found: Sequence[Found], memories: Mapping[int, Memory], moment: datetime) -> list[Found]:
+def _as_of(found: Sequence[Found], memories: Mapping[int, Rankable], moment: datetime) -> list[Found]:
     """Keep what was known at `moment`; what was replaced only later was still true then."""
     known = [hit for hit in found if hit.memory in memories and memories[hit.memory].created_at <= moment]
     return [
@@ -108,7 +109,7 @@ def _as_of(found: Sequence[Found], memories: Mapping[int, Memory], moment: datet
     ]
 
 
-def _was_past(memory: Memory, moment: datetime) -> bool:
+def _was_past(memory: Rankable, moment: datetime) -> bool:
     ended = memory.superseded_at
     return memory.state is State.SUPERSEDED and (ended is None or ended <= moment)
 

@@ -7,7 +7,7 @@ from typing import Final
 from memchat.records import KeywordHit, Vector, VectorHit
 from memchat.store import Store
 
-CANDIDATES: Final = 50  # memories looked at by meaning, and as many by words
+CANDIDATES: Final = 20  # memories looked at by meaning, and as many by words: 50 found nothing more
 _PAST_CANDIDATES: Final = 10  # of those no longer true
 
 
@@ -23,13 +23,16 @@ class Found:
     matched: float
 
 
-def find(store: Store, vectors: Sequence[Vector], groups: Sequence[Sequence[str]]) -> list[Found]:
+def find(
+    store: Store, vectors: Sequence[Vector], groups: Sequence[Sequence[str]], limit: int = CANDIDATES
+) -> list[Found]:
     """Return current and past memories near any of the vectors (norm 1) or holding a word of any of the groups.
 
-    Without vectors only words count. Raises ValueError when the store cannot search with a vector.
+    `limit` is the most current ones by each vector and by words. Without vectors only words count. Raises ValueError
+    when the store cannot search with a vector.
     """
     return [
-        *_find(store, vectors, groups, CANDIDATES, past=False),
+        *_find(store, vectors, groups, limit, past=False),
         *_find(store, vectors, groups, _PAST_CANDIDATES, past=True),
     ]
 
@@ -62,5 +65,10 @@ def _found(
         similarity=near.similarity if near else None,
         key_text=near.key_text if near else "",
         bm25=worded.bm25 if worded else 0.0,
-        matched=sum(not set(group).isdisjoint(worded.matched) for group in groups) / len(groups) if worded else 0.0,
+        matched=_share(groups, worded.matched) if worded else 0.0,
     )
+
+
+def _share(groups: Sequence[Sequence[str]], matched: Sequence[str]) -> float:
+    """Return the share of the groups of which any word was matched."""
+    return sum(any(word in matched for word in group) for group in groups) / len(groups)

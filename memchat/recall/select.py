@@ -8,9 +8,9 @@ from typing import Final
 from memchat.prompts import BlockLine, memory_block
 from memchat.recall.ages import age_in_words, day_in_words
 from memchat.recall.options import RecallOptions
-from memchat.recall.query import search_terms
+from memchat.recall.query import worth_searching
 from memchat.recall.weigh import Weighed
-from memchat.records import Candidate, Memory, Verdict
+from memchat.records import Candidate, Rankable, Verdict
 from memchat.text import estimate_tokens, words
 
 REPEATS: Final = 2  # so many of the first places may repeat a memory of the profile beside the message
@@ -151,7 +151,7 @@ def _candidate(one: Weighed, verdict: Verdict, reason: str) -> Candidate:
     )
 
 
-def _ended(memory: Memory) -> str:
+def _ended(memory: Rankable) -> str:
     when = f" since {day_in_words(memory.superseded_at)}" if memory.superseded_at else ""
     return f"no longer true{when}" + (f", replaced by {memory.superseded_by}" if memory.superseded_by else "")
 
@@ -174,7 +174,7 @@ def _admitted(one: Weighed, bar: Bar, in_profile: bool) -> str:
 
 def _wording(text: str) -> _Wording:
     found = words(text)
-    stems = frozenset(term.removesuffix("s") for term in search_terms(text))
+    stems = frozenset(term.removesuffix("s") for term in worth_searching(found))
     numbers = frozenset(word for word in found if any(map(str.isdigit, word)))
     return _Wording(stems, numbers, not _NEGATIONS.isdisjoint(found))
 

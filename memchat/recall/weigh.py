@@ -8,7 +8,7 @@ from typing import Final
 from memchat.recall import ranking
 from memchat.recall.options import RecallOptions
 from memchat.recall.search import Found
-from memchat.records import Kind, Memory
+from memchat.records import Kind, Rankable
 from memchat.text import fold
 
 _LASTING: Final = frozenset({Kind.IDENTITY, Kind.CONSTRAINT, Kind.RELATIONSHIP})  # age takes nothing from these
@@ -21,7 +21,7 @@ _DEVIATIONS: Final = 3.0  # of the noise, over which similarities are spread at 
 class Weighed:
     """A candidate with the numbers that place it (shares and scores 0-1)."""
 
-    memory: Memory
+    memory: Rankable
     found: Found
     age_days: float
     keyword_score: float
@@ -31,7 +31,7 @@ class Weighed:
 
 
 def weigh(
-    found: Sequence[Found], memories: Mapping[int, Memory], options: RecallOptions, now: datetime, noise: float = 0.0
+    found: Sequence[Found], memories: Mapping[int, Rankable], options: RecallOptions, now: datetime, noise: float = 0.0
 ) -> list[Weighed]:
     """Return the candidates best first; a newer memory of the same subject and attribute goes before an older one.
 
@@ -46,14 +46,14 @@ def weigh(
     return _newest_of_slot_first(weighed)
 
 
-def half_life(memory: Memory, options: RecallOptions) -> float | None:
+def half_life(memory: Rankable, options: RecallOptions) -> float | None:
     """Return the days after which `memory` counts half; None for what never fades."""
     if memory.pinned or memory.kind in _LASTING:
         return None
     return options.half_life_days if memory.kind in _PASSING else options.slow_half_life_days
 
 
-def age_days(memory: Memory, now: datetime) -> float:
+def age_days(memory: Rankable, now: datetime) -> float:
     """Return the days since the memory was last said, never negative."""
     return max(0.0, (now - memory.last_seen_at).total_seconds() / _SECONDS_A_DAY)
 
@@ -77,7 +77,9 @@ def _meanings(found: Sequence[Found], noise: float) -> list[float]:
     return ranking.spread(similarities, _DEVIATIONS * noise)
 
 
-def _weighed(memory: Memory, hit: Found, scores: tuple[float, float], options: RecallOptions, now: datetime) -> Weighed:
+def _weighed(
+    memory: Rankable, hit: Found, scores: tuple[float, float], options: RecallOptions, now: datetime
+) -> Weighed:
     words, relevance = scores
     age = age_days(memory, now)
     decay = ranking.decay(age, half_life(memory, options), options.decay_floor)
