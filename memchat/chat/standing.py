@@ -7,7 +7,7 @@ from typing import Self
 
 from memchat.prompts import as_data, system_prompt
 from memchat.recall import RecallOptions, build_profile
-from memchat.records import Memory, ProfileEntry, State
+from memchat.records import ProfileEntry, Rankable, State
 from memchat.store import Store
 
 
@@ -32,11 +32,11 @@ class Profile:
 
     def has_lost(self, store: Store) -> bool:
         """Tell whether a memory that it quotes is not there any more."""
-        return len(store.get_memories([entry.id for entry in self.entries])) < len(self.entries)
+        return len(self._read(store)) < len(self.entries)
 
     def correction(self, store: Store) -> str:
         """Return what has changed since the profile was frozen, as a note beside the newest message."""
-        current = {memory.id: memory for memory in store.get_memories([entry.id for entry in self.entries])}
+        current = self._read(store)
         lines = []
         for entry in self.entries:
             memory = current.get(entry.id)
@@ -44,7 +44,10 @@ class Profile:
                 lines.append(f"- No longer true: {as_data(memory.text)}{_successor(store, memory)}")
         return "\n".join(["[Changed since:", *lines, "]"]) if lines else ""
 
+    def _read(self, store: Store) -> dict[int, Rankable]:
+        return store.get_rankables([entry.id for entry in self.entries])
 
-def _successor(store: Store, memory: Memory) -> str:
-    newer = store.get_memories([memory.superseded_by]) if memory.superseded_by else []
-    return f" Now: {as_data(newer[0].text)}" if newer else ""
+
+def _successor(store: Store, memory: Rankable) -> str:
+    newer = store.get_rankables([memory.superseded_by] if memory.superseded_by else [])
+    return "".join(f" Now: {as_data(one.text)}" for one in newer.values())

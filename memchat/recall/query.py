@@ -99,7 +99,8 @@ _PAST: Final = {
     "nl": r"vroeger|destijds|voorheen|vorige",
 }
 _SHORT: Final = 2
-_FEW_WORDS: Final = 5  # "What was our limit?" leans on what was said before
+_FEW_WORDS: Final = 5  # "What was our limit?" leans on what was said before,
+_OWN_TERMS: Final = 2  # "Where does Ana live?" does not: with so many words to look up it stands by itself
 _SOME_WORDS: Final = 9  # in longer messages "it" mostly stands for something in the message itself
 
 
@@ -145,7 +146,9 @@ def needs_context(text: str) -> bool:
     """Tell whether `text` may lean on the message before it: "and there?", "what about her?", "is it ripe?"."""
     found, language = words(text), guess_language(text)
     asks = text.rstrip().endswith(("?", "？"))
-    if (asks and len(found) <= _FEW_WORDS) or re.match(rf"(?:{_OPENERS.get(language, '$')})\b", " ".join(found)):
+    if asks and len(found) <= _FEW_WORDS and len(worth_searching(found)) < _OWN_TERMS:
+        return True
+    if re.match(rf"(?:{_OPENERS.get(language, '$')})\b", " ".join(found)):
         return True
     pointers = _POINTERS.get(language, "").split()
     return len(found) <= _SOME_WORDS and any(word in pointers for word in found)

@@ -155,21 +155,27 @@ class Memories(Part):
 
 @reads
 def _to_rankables(rows: Sequence[Row]) -> dict[int, Rankable]:
-    return {
-        id: Rankable(
-            id,
-            text,
-            Kind(kind),
-            importance,
-            bool(pinned),
-            State(state),
-            to_time(created),
-            to_time(seen),
-            *rest,
-            to_time_or_none(superseded),
-        )
-        for id, text, kind, importance, pinned, state, created, seen, *rest, superseded in rows
-    }
+    return {row[0]: _to_rankable(row) for row in rows}
+
+
+def _to_rankable(row: Row) -> Rankable:
+    id, text, kind, importance, pinned, state, created, seen, count, subject, attribute, ref, by, superseded = row
+    return Rankable(
+        id,
+        text,
+        Kind(kind),
+        importance,
+        bool(pinned),
+        State(state),
+        to_time(created),
+        to_time(seen),
+        count,
+        subject,
+        attribute,
+        ref,
+        by,
+        to_time_or_none(superseded),
+    )
 
 
 def slot_key(subject: str | None, attribute: str | None) -> str | None:
