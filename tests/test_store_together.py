@@ -158,3 +158,42 @@ def test_an_interrupt_inside_a_transaction_takes_it_back(tmp_path):
             interrupted()
         assert store.list_memories() == []
         assert tell(store, "I drive a tram")
+
+
+_HASTY = """
+import os, signal, sys
+from pathlib import Path
+from memchat.store import Store
+from tests.store_stage import say
+store = Store.open(Path(sys.argv[1]))
+with store.hastily():
+    say(store, "I just said this.")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="it takes a kill that cannot be caught")
+def test_what_is_stored_hastily_outlives_a_kill(tmp_path):
+    with open_store(tmp_path):
+        pass
+    with python(_HASTY, tmp_path / "memchat" / "memory.db") as killed:
+        assert killed.wait() == -signal.SIGKILL, killed.stderr.read()
+    with open_store(tmp_path) as store:
+        latest = store.find_latest_session()
+        assert [turn.user_text for turn in store.list_turns(latest.id)] == ["I just said this."]
+
+
+def test_every_transaction_but_a_hasty_one_waits_for_the_disk(tmp_path):
+    full, normal = 2, 1
+    with open_store(tmp_path) as store:
+        assert store._db.value("PRAGMA synchronous") == full
+        with store.hastily():
+            assert store._db.value("PRAGMA synchronous") == normal
+            with store.transaction():
+                store.add_session(NOW)
+        assert store._db.value("PRAGMA synchronous") == full
+        with pytest.raises(ZeroDivisionError), store.hastily():
+            raise ZeroDivisionError
+        assert store._db.value("PRAGMA synchronous") == full
+        with store.transaction(), pytest.raises(RuntimeError), store.hastily():
+            pass

@@ -27,9 +27,10 @@ class Keeping:
         """Store a message before it is answered; return its conversation, a new one where there is none any more.
 
         One that is said anew keeps its turn; another one in its place takes back what was learnt from it.
+        The request need not wait until the disk has a new message: it lasts with its reply.
         Raises StoreError.
         """
-        with self._store.transaction():
+        with self._store.hastily() if draft.instead is None else self._store.transaction():
             session = self._still_there(session) or self._store.add_session(draft.now)
             standing = self._standing_turn(draft)
             if standing is not None and not draft.again:

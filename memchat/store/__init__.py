@@ -91,6 +91,10 @@ class Store(Health, Undo, Erase, Keys, Keywords, Vectors, Sessions, Turns, Recal
         """Hold the write lock over several calls; all of them are stored or none. May be nested."""
         return self._db.transaction()
 
+    def hastily(self) -> AbstractContextManager[None]:
+        """Hold a transaction that does not wait for the disk: a power cut may lose it, a killed process does not."""
+        return self._db.hastily()
+
     def backup(self, path: Path) -> None:
         """Write a consistent copy of the live file, 0600, to a path that must be new (UsageError)."""
         migrations.copy_to(self._db, location.resolve(path))

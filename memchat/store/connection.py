@@ -75,6 +75,22 @@ class Database:
         return self._connection.last_insert_rowid()
 
     @contextmanager
+    def hastily(self) -> Iterator[None]:
+        """Hold a transaction that does not wait for the disk: a power cut may lose it, the end of the process cannot.
+
+        The next ordinary transaction makes it as lasting as itself.
+        """
+        self._refuse_read_only()
+        if self._depth:
+            raise RuntimeError("the outermost transaction says how lasting it is")
+        self._run("PRAGMA synchronous=NORMAL")
+        try:
+            with self.transaction():
+                yield
+        finally:
+            self._run("PRAGMA synchronous=FULL")
+
+    @contextmanager
     def transaction(self) -> Iterator[None]:
         """Take the write lock at once (an upgrade later would fail); inside another one it is a savepoint."""
         self._refuse_read_only()
