@@ -28,12 +28,19 @@ class Setting:
     low: float | None = None
     high: float | None = None
     env: str | None = None
+    longest: int | None = None  # characters of a text on one line; None for a text of any form
 
 
 def _text(
-    key: str, default: str | None, sentence: str, choices: tuple[str, ...] = (), env: str | None = None
+    key: str,
+    default: str | None,
+    sentence: str,
+    choices: tuple[str, ...] = (),
+    *,
+    env: str | None = None,
+    longest: int | None = None,
 ) -> Setting:
-    return Setting(key, str, default, sentence, choices=choices, env=env)
+    return Setting(key, str, default, sentence, choices=choices, env=env, longest=longest)
 
 
 def _flag(key: str, default: bool, sentence: str) -> Setting:
@@ -54,7 +61,7 @@ def _list(key: str, sentence: str) -> Setting:
 
 SETTINGS: Final = (
     _text("db", None, "The memory file; the default lies in your data folder.", env="MEMCHAT_DB"),
-    _text("user", "default", "Whose memories are read and written.", env="MEMCHAT_USER"),
+    _text("user", "default", "Whose memories are read and written.", env="MEMCHAT_USER", longest=100),
     _text(
         "engine",
         "auto",
@@ -249,6 +256,8 @@ def parse_value(setting: Setting, raw: object) -> Value:
         raise ConfigError(f"{setting.key} must be a text in quotes.")
     if clean(raw) != unicodedata.normalize("NFC", raw):
         raise ConfigError(f"{setting.key} holds control characters, or bytes that are not UTF-8.")
+    if setting.longest and not (raw.strip() and len(raw) <= setting.longest and not {"\n", "\t"} & set(raw)):
+        raise ConfigError(f"{setting.key} must be 1 to {setting.longest} characters on one line.")
     if setting.choices and raw not in setting.choices:
         raise ConfigError(f"{setting.key} must be one of {', '.join(setting.choices)}; not {raw!r}.")
     return raw
@@ -281,7 +290,7 @@ def _parse_number(setting: Setting, raw: object) -> int | float:
         raise ConfigError(f"{setting.key} must be {kind}.") from None
     low, high = setting.low, setting.high
     if number != number or (low is not None and number < low) or (high is not None and number > high):
-        raise ConfigError(f"{setting.key} must lie between {low:g} and {high:g}; not {raw}.")
+        raise ConfigError(f"{setting.key} must lie between {_shown(low)} and {_shown(high)}; not {raw}.")
     if setting.type is int and isinstance(raw, float) and raw != number:
         raise ConfigError(f"{setting.key} must be {kind}.")
     return number  # type: ignore[no-any-return]
@@ -378,8 +387,13 @@ def _bounds(setting: Setting) -> str:
     if setting.choices:
         return f" One of: {', '.join(setting.choices)}."
     if setting.low is not None and setting.high is not None and setting.type is not str:
-        return f" From {setting.low:g} to {setting.high:g}."
+        return f" From {_shown(setting.low)} to {_shown(setting.high)}."
     return ""
+
+
+def _shown(bound: float | None) -> str:
+    """Return a bound as people write it: 1048576, not 1.04858e+06."""
+    return "any" if bound is None else f"{bound:.15g}"
 
 
 def to_toml(value: Value) -> str:

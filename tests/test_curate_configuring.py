@@ -2,13 +2,14 @@
 
 import os
 import stat
-import tomllib
+from pathlib import Path
 
 import pytest
 
 from memchat.curate.configuring import list_settings, set_value, unset_value
+from memchat.curate.meaning import find_meaningless
 from memchat.curate.private_files import write_private
-from memchat.errors import ConfigError, MemchatError
+from memchat.errors import ConfigError, MemchatError, PrivacyRefusal, UsageError
 from memchat.settings import SETTINGS, Settings, example_config, load_settings
 
 posix = pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
@@ -23,12 +24,15 @@ def test_a_set_value_is_in_force_and_every_comment_stays(tmp_path):
     assert load_settings(path, {}).whole("recall.limit") == 7
 
 
+_MEANINGFUL = {"host": "localhost:11435", "chat.keep_alive": "1h30m", "embedded.chat": "~/my.gguf"}
+
+
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.key)
 def test_each_setting_can_be_set_in_the_example_file(tmp_path, setting):
     path = tmp_path / "config.toml"
     path.write_text(example_config(), encoding="utf-8")
     wanted = {
-        str: setting.choices[-1] if setting.choices else 'a "b" \\ c',
+        str: setting.choices[-1] if setting.choices else _MEANINGFUL.get(setting.key, 'a "b" \\ c'),
         bool: "no",
         int: str(int(setting.low or 1)),
         float: "0.25",
@@ -71,15 +75,59 @@ def test_the_file_is_made_private_with_its_folder(tmp_path):
 
 @pytest.mark.parametrize(
     ("key", "value", "named"),
-    [("recall.limt", "7", "recall.limit"), ("recall.limit", "many", "recall.limit"), ("engine", "gpu", "auto")],
-    ids=["unknown key", "wrong type", "no choice"],
+    [
+        ("recall.limt", "7", "recall.limit"),
+        ("recall.limit", "many", "recall.limit"),
+        ("engine", "gpu", "auto"),
+        ("chat.num_ctx", "7", "between 1024 and 1048576;"),
+        ("user", "", "1 to 100 characters"),
+        ("user", " ", "1 to 100 characters"),
+        ("user", "a\tb", "on one line"),
+        ("user", "a\x07b", "control characters"),
+        ("user", "a" * 101, "1 to 100 characters"),
+        ("learn.never_learn", "salary, /(unclosed/", "no regular expression"),
+        ("learn.never_learn", "topic:weather", "no topic"),
+        ("host", "http://:x", "host is"),
+        ("chat.keep_alive", "long", "chat.keep_alive"),
+        ("embedded.chat", "llama3", "standard, small"),
+        ("embedded.chat", "minilm", "standard, small"),
+    ],
 )
 def test_a_wrong_key_or_value_leaves_the_file_alone(tmp_path, key, value, named):
     path = tmp_path / "config.toml"
     path.write_text("model = 'a'\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match=named):
+    with pytest.raises(UsageError, match=named):
         set_value(path, key, value)
     assert path.read_text(encoding="utf-8") == "model = 'a'\n"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "allowed"),
+    [
+        ("host", "desk.example:11434", "desk.example"),
+        ("model", "gpt-oss:120b-cloud", "gpt-oss:120b-cloud"),
+        ("embed_model", "embedder:cloud", "embedder:cloud"),
+    ],
+)
+def test_what_would_send_text_away_is_set_only_after_it_was_allowed(tmp_path, key, value, allowed):
+    path = tmp_path / "config.toml"
+    with pytest.raises(PrivacyRefusal, match="allow_remote"):
+        set_value(path, key, value)
+    assert not path.exists()
+    set_value(path, "allow_remote", [allowed])
+    assert set_value(path, key, value).after == value
+
+
+def test_a_value_in_the_file_that_makes_no_sense_is_found(tmp_path):
+    path = tmp_path / "config.toml"
+    path.write_text("[learn]\nnever_learn = ['/(/']\n", encoding="utf-8")
+    assert "never_learn" in find_meaningless(load_settings(path, {}))
+    assert find_meaningless(Settings()) == ""
+
+
+def test_the_example_file_is_made_of_the_table():
+    example = Path(__file__).parents[1] / "config.example.toml"
+    assert example.read_text(encoding="utf-8") == example_config()
 
 
 @pytest.mark.parametrize("content", [b"model = \n", b"\xff\xfe", b"recall = 3\n"], ids=["toml", "utf-8", "no table"])
@@ -102,10 +150,29 @@ def test_unset_brings_the_default_back(tmp_path):
     path = tmp_path / "config.toml"
     path.write_text("# top\n[recall]\nlimit = 3 # few\n", encoding="utf-8")
     assert unset_value(path, "recall.limit").before == 3
-    assert tomllib.loads(path.read_text(encoding="utf-8")) == {"recall": {}}
+    assert path.read_text(encoding="utf-8") == "# top\n"
     assert unset_value(path, "recall.limit").before is None
     with pytest.raises(ConfigError):
         unset_value(path, "recall.limt")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("[recall]\nlimit = 3\n", ""),
+        ("recall.limit = 3\n", ""),
+        ("recall = { limit = 3 }\n", ""),
+        ("[recall]\nlimit = 3\n\n[chat]\nseed = 5\n", "[chat]\nseed = 5\n"),
+        ("[recall]\n# few\nlimit = 3\n", "[recall]\n# few\n"),
+        ("[recall] # mine\nlimit = 3\n", "[recall] # mine\n"),
+        ("[recall]\nlimit = 3\nfloor = 0.1\n", "[recall]\nfloor = 0.1\n"),
+    ],
+)
+def test_unset_leaves_no_empty_section_but_every_comment(tmp_path, before, after):
+    path = tmp_path / "config.toml"
+    path.write_text(before, encoding="utf-8")
+    unset_value(path, "recall.limit")
+    assert path.read_text(encoding="utf-8") == after
 
 
 def test_the_list_shows_value_and_origin_of_one_key_a_section_or_all(tmp_path):

@@ -164,6 +164,11 @@ def test_a_planted_fault_is_named_with_its_mend(shell: Shell, fault: str):
         assert name not in failing(shell)
 
 
+def test_a_setting_that_makes_no_sense_is_named(shell: Shell):
+    config("learn.never_learn = ['/(unclosed/']\n")(shell)
+    assert "never_learn" in failing(shell)["config"]["found"]
+
+
 @pytest.mark.parametrize(
     ("which", "name"),
     [

@@ -60,6 +60,7 @@ def doctor(
     """
     from memchat.app.looking import look
     from memchat.curate import doctor as health
+    from memchat.curate.meaning import find_meaningless
     from memchat.curate.privacy import list_places
 
     run: Invocation = context.obj
@@ -79,6 +80,7 @@ def doctor(
                 tell(line)
         except StoreError as error:  # the report below names what is left
             tell(error.sentence)
+    fault = fault or find_meaningless(app.settings)
     engine, card = look(app)
     if privacy:
         report = list_places(store, app.paths, app.settings, engine)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memchat.curate.meaning import refuse_meaningless
 from memchat.curate.private_files import write_private
 from memchat.errors import ConfigError
 from memchat.settings import SETTINGS, Settings, Value, find_setting, parse_value
@@ -48,10 +49,15 @@ def list_settings(settings: Settings, key: str | None = None) -> tuple[SettingLi
 
 
 def set_value(path: Path, key: str, raw: str | list[str]) -> SettingChange:
-    """Write one setting to the config file (made when missing); raises ConfigError when key, value or file is wrong."""
+    """Write one setting to the config file (made when missing).
+
+    Raises ConfigError or UsageError when key, value or file is wrong, PrivacyRefusal when it would send text away.
+    """
     setting = find_setting(key)
     value = parse_value(setting, raw)
     document = _read(path)
+    allowed = _get(document, "allow_remote")
+    refuse_meaningless(key, value, allowed if isinstance(allowed, tuple) else ())
     before = _get(document, key)
     _put(document, key, list(value) if isinstance(value, tuple) else value)
     _write(path, document)
@@ -67,8 +73,16 @@ def unset_value(path: Path, key: str) -> SettingChange:
         table = _table_of(document, key)
         assert table is not None
         del table[key.rpartition(".")[2]]
+        _drop_if_empty(document, key.rpartition(".")[0])
         _write(path, document)
     return SettingChange(key, before, None, path)
+
+
+def _drop_if_empty(document: "TOMLDocument", section: str) -> None:
+    """Take a section out in which nothing stands any more, not even a comment."""
+    table = document.get(section) if section else None
+    if table is not None and not table and "#" not in table.as_string() + table.trivia.comment:
+        del document[section]
 
 
 def _read(path: Path) -> "TOMLDocument":
