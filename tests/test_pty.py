@@ -3,83 +3,21 @@
 import os
 import re
 import signal
-import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-pexpect = pytest.importorskip("pexpect")
-pyte = pytest.importorskip("pyte")
+pytest.importorskip("pexpect")
+pytest.importorskip("pyte")
+
+from tests.window import Terminal
+
 pytestmark = [
     pytest.mark.pty,
     pytest.mark.skipif(os.name != "posix", reason="pseudo-terminals of Unix"),
 ]
-ROOT = Path(__file__).parent.parent
 ENTER, CTRL_C, CTRL_D, CTRL_U = "\r", "\x03", "\x04", "\x15"
-
-
-class Terminal:
-    """A program in a window of some rows and columns."""
-
-    def __init__(self, folder: Path, scene: str, rows: int = 20, columns: int = 80, **environ: str) -> None:
-        self.screen = pyte.HistoryScreen(columns, rows, history=5000, ratio=0.5)
-        self._stream = pyte.ByteStream(self.screen)
-        self.raw = b""
-        self.child = pexpect.spawn(
-            sys.executable,
-            ["-m", "tests.pty_program", str(folder), scene],
-            cwd=str(ROOT),
-            env=dict(os.environ) | {"TERM": "xterm-256color", "COLUMNS": "", "LINES": ""} | environ,
-            dimensions=(rows, columns),
-        )
-
-    def type(self, text: str) -> None:
-        self.child.send(text)
-
-    def resize(self, rows: int, columns: int) -> None:
-        self.child.setwinsize(rows, columns)
-        self.screen.resize(rows, columns)
-
-    def until(self, condition: Callable[[], bool], seconds: float = 30.0) -> None:
-        """Read the program's output until `condition` holds."""
-        deadline = time.monotonic() + seconds
-        while not condition():
-            assert time.monotonic() < deadline, "\n".join(self.lines())
-            assert self.child.isalive() or self._read(), "\n".join(self.lines())
-            self._read()
-
-    def until_shown(self, text: str, seconds: float = 30.0) -> None:
-        self.until(lambda: text in "\n".join(self.lines()), seconds)
-
-    def until_prompt(self) -> None:
-        """Wait until the newest line is an empty prompt with the toolbar under it."""
-        self.until(lambda: any(line.rstrip() in (">", "incognito>") for line in self.lines()[-8:]))
-
-    def until_over(self) -> int:
-        """Wait for the end; return the exit status."""
-        deadline = time.monotonic() + 30
-        while self.child.isalive():
-            assert time.monotonic() < deadline, "\n".join(self.lines())
-            self._read()
-        self._read()
-        assert self.child.signalstatus is None
-        return self.child.exitstatus
-
-    def lines(self) -> list[str]:
-        """Return scroll-back and window as text, oldest line first."""
-        past = ["".join(row[x].data for x in range(self.screen.columns)) for row in self.screen.history.top]
-        return [line.rstrip() for line in (*past, *self.screen.display) if line.strip()]
-
-    def _read(self) -> bool:
-        try:
-            piece = self.child.read_nonblocking(65536, timeout=0.05)
-        except (pexpect.TIMEOUT, pexpect.EOF):
-            return False
-        self.raw += piece
-        self._stream.feed(piece)
-        return True
 
 
 @pytest.fixture
@@ -93,7 +31,9 @@ def opened() -> Iterator[list[Terminal]]:
 @pytest.fixture
 def start(tmp_path: Path, opened: list[Terminal]) -> Callable[..., Terminal]:
     def begin(scene: str = "echo", **more: object) -> Terminal:
-        opened.append(Terminal(tmp_path, scene, **more))
+        size = {name: more.pop(name) for name in ("rows", "columns") if name in more}
+        environ = {"TERM": "xterm-256color", "COLUMNS": "", "LINES": ""} | more
+        opened.append(Terminal(["tests.pty_program", str(tmp_path), scene], dict(os.environ) | environ, **size))
         opened[-1].until_shown(">" if more.get("TERM") == "dumb" else "fake-chat")
         return opened[-1]
 

@@ -1,5 +1,6 @@
 """Which engines this run uses: chosen at first use, kept for the run, shared by the threads."""
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from memchat.settings import Settings
 if TYPE_CHECKING:
     from memchat.engine.host import Host
 
+_LOG: Final = logging.getLogger(__name__)
 EMBEDDED_EMBEDDER: Final = "all-MiniLM-L6-v2"  # how the embedded embedder calls itself in memory files
 
 
@@ -48,6 +50,7 @@ class Engines:
         with self._choosing:
             if self._choice is None:
                 self._choice = self._choose()
+                _LOG.info("engine %s, model %s", self._choice.engine, self._choice.model or "its own")
             return self._choice
 
     def chat(self) -> ChatModel:

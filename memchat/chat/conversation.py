@@ -13,6 +13,7 @@ from memchat.chat.idle import Unsummarised
 from memchat.chat.keeping import Keeping
 from memchat.chat.private import separate
 from memchat.chat.standing import Profile
+from memchat.chat.tracing import trace_turn
 from memchat.chat.window import Exchange, Window
 from memchat.engine import ChatModel, Embedder
 from memchat.errors import MemchatError, NotFound, PromptTooLong, StoreError, UsageError
@@ -102,6 +103,7 @@ class Chat:
             raise
         yield from self._close(draft)
         assert self.last is not None
+        trace_turn(self.last)
         yield Finished(self.last)
 
     def prompt_prefix(self) -> list[Message]:

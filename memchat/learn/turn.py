@@ -1,5 +1,6 @@
 """Learning from one exchange: read it, have it judged, compare it, and write all of it in one transaction."""
 
+import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -20,6 +21,8 @@ from memchat.learn.reconcile import Choose, Outcome, Slot, chooser, find_near, r
 from memchat.records import Cause, Memory, Message, NewMemory, QueuedTurn, Source, State, Turn
 from memchat.store import Store, slot_value
 
+_LOG: Final = logging.getLogger(__name__)
+_DONE: Final = ("added", "restated", "superseded", "proposed")
 _GAME_LENGTH: Final = 12  # turns that a game is believed to go on without a word of its end
 _SURER: Final = 0.1  # what saying it again adds to the confidence
 _STATED: Final = 0.9
@@ -81,8 +84,16 @@ def learn_turn(  # noqa: PLR0917 - the order is part of the contract between the
         raise Cancelled("Stopped.")
     writer = Writer(store, queued.turn, now, review=options.mode == "review")
     learned = _write(store, queued, steps, writer, dropped)
+    _log(queued.turn.id, learned)
     embed_new(store, embedder, stop)
     return learned
+
+
+def _log(turn: int, learned: Learned) -> None:
+    done = {name: [memory.id for memory in getattr(learned, name)] for name in _DONE}
+    told = [f"{name} {ids}" for name, ids in done.items() if ids] or ["nothing stored"]
+    told += [f"left out: {reason} ({number})" for reason, number in learned.dropped.items()]
+    _LOG.info("turn %d learnt: %s", turn, "; ".join(told))
 
 
 def read_turn(queued: QueuedTurn, options: LearnOptions, earlier: Sequence[Turn]) -> Reading:
