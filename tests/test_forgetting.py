@@ -254,7 +254,7 @@ def test_memories_forgotten_one_by_one_leave_no_byte_and_the_others_stay(filled:
 # -- and for good
 
 HOME = "I live in Porto."
-SAME = ("i LIVE in   porto", "My home is in Porto.", HOME, "I moved to Porto.")
+SAME = ("i LIVE in   porto", "My home is in Porto.", HOME, "I moved to Porto.", "I have lived in Porto for years.")
 
 
 def _ask(shell: Shell, text: str) -> Result:

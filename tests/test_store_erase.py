@@ -166,11 +166,11 @@ def test_the_forgotten_stays_forgotten_until_allowed_again(store):
     assert store.is_forgotten("i live in  BERLIN, Mitte.")
     assert store.is_forgotten("I live in Berlin.")
     assert store.is_forgotten("User moved", evidence="I moved to Berlin")
-    assert store.is_forgotten("User lives there", slot_value=slot)
-    assert not store.is_forgotten("I keep bees", evidence="I keep bees", slot_value=slot_value("user", "home", "Rome"))
+    assert store.is_forgotten("User lives there", forms=[slot])
+    assert not store.is_forgotten("I keep bees", evidence="I keep bees", forms=[slot_value("user", "home", "Rome")])
     assert not store.for_user("ana").is_forgotten("I live in Berlin.")
     assert store.allow_again("I live in Berlin.") is True
-    assert not store.is_forgotten("I live in Berlin, Mitte.", evidence="I moved to Berlin", slot_value=slot)
+    assert not store.is_forgotten("I live in Berlin, Mitte.", evidence="I moved to Berlin", forms=[slot])
     assert store.allow_again("I live in Berlin.") is False
 
 

@@ -9,7 +9,7 @@ from memchat.curate.forget import complete_receipt
 from memchat.curate.quotes import gather_old_wordings, list_retold
 from memchat.curate.remember import given_fields
 from memchat.curate.repl_history import strip_history
-from memchat.curate.wording import refuse_forgotten, refuse_secret, says_nothing_new, tidy, value_of
+from memchat.curate.wording import forms_of, refuse_forgotten, refuse_secret, says_nothing_new, tidy
 from memchat.engine import Embedder
 from memchat.errors import UsageError
 from memchat.records import Cause, Kind, Memory, Receipt
@@ -96,7 +96,7 @@ def _revise(store: Store, before: Memory, revision: Revision, now: datetime) -> 
         given |= _wording_fields(before, _check_wording(store, before, revision.text, revision))
     with store.transaction():
         if revision.text is not None and revision.allow_again:
-            store.allow_again(revision.text, slot_value=value_of(revision.text))
+            store.allow_again(revision.text, forms=forms_of(revision.text))
         return store.update_memory(before.id, cause=Cause.USER, now=now, **given)
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from memchat.curate.quotes import gather_quotes, list_retold, with_past
 from memchat.curate.repl_history import strip_history
-from memchat.curate.wording import value_of
+from memchat.curate.wording import forms_of
 from memchat.engine import Embedder
 from memchat.errors import NotFound
 from memchat.recall import RecallOptions, recall
@@ -134,26 +134,24 @@ _Erasing = Callable[[Sequence[Path]], Receipt]
 
 def _erasures(store: Store, selection: Selection, retold: Sequence[int]) -> list[_Erasing]:
     """Return the erasings to be done, one after the other: conversations first, then the memories that are left."""
-    slots = {} if selection.everything else _missing_slots(store, selection.memories)
+    forms = {} if selection.everything else _forms(store, selection.memories)
     if selection.everything:
         return [lambda files: store.erase_user(extra_files=files)]
     erasures: list[_Erasing] = []
     if selection.sessions:
         erasures.append(
-            lambda files: store.erase_sessions(selection.sessions, retold=retold, slots=slots, extra_files=files)
+            lambda files: store.erase_sessions(selection.sessions, retold=retold, forms=forms, extra_files=files)
         )
     gone = set(selection.sessions)
     rest = [m.id for m in selection.memories if m.source is None or m.source.session not in gone]
     rest += selection.undone
     if rest:
-        erasures.append(lambda files: store.erase(rest, retold=retold, slots=slots, extra_files=files))
+        erasures.append(lambda files: store.erase(rest, retold=retold, forms=forms, extra_files=files))
     return erasures
 
 
-def _missing_slots(store: Store, memories: Sequence[Memory]) -> dict[int, str]:
-    """Return what the memories say that came in without being taken apart: by hand, or from a file."""
-    values = {memory.id: value_of(memory.text) for memory in with_past(store, memories) if memory.attribute is None}
-    return {id: value for id, value in values.items() if value is not None}
+def _forms(store: Store, memories: Sequence[Memory]) -> dict[int, tuple[str, ...]]:
+    return {memory.id: forms_of(memory.text) for memory in with_past(store, memories)}
 
 
 def merge_receipts(receipts: Sequence[Receipt]) -> Receipt:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memchat.curate.embedding import embed_memory
-from memchat.curate.wording import refuse_forgotten, refuse_secret, tidy, value_of
+from memchat.curate.wording import forms_of, refuse_forgotten, refuse_secret, tidy
 from memchat.engine import Embedder
 from memchat.errors import UsageError
 from memchat.records import Cause, Kind, Memory, NewMemory
@@ -49,7 +49,7 @@ def remember(
         refuse_forgotten(store, text)
     with store.transaction():
         if allow_again:
-            store.allow_again(text, slot_value=value_of(text))
+            store.allow_again(text, forms=forms_of(text))
         there = store.find_exact(text)
         if there is None:
             memory = store.add_memory(_new(text, given), cause=Cause.USER, now=now)

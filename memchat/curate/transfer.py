@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memchat.curate.import_lines import BadLine, ImportLine, find_successor, name_faults, name_lines, parse_lines
 from memchat.curate.private_files import refuse_target, write_private
-from memchat.curate.wording import value_of
+from memchat.curate.wording import is_forgotten
 from memchat.errors import UsageError
 from memchat.learn.secrets import redact_secrets
 from memchat.records import Cause, NewMemory, State
@@ -88,7 +88,6 @@ class _Sorting:
     duplicates: int = 0
     forgotten: int = 0
     secrets: int = 0
-    slots_forgotten: bool = False
     _ids: dict[int, int] = field(default_factory=dict)  # line → id of its memory, new or already there
     _refs: dict[str, int] = field(default_factory=dict)
     _texts: dict[_Identity, int] = field(default_factory=dict)
@@ -96,7 +95,6 @@ class _Sorting:
     _twins: dict[int, int] = field(default_factory=dict)  # line → earlier line of the file that says the same
 
     def __post_init__(self) -> None:
-        self.slots_forgotten = self.store.has_forgotten_slot()
         for memory in self.store.list_memories(state=None):
             if memory.ref is not None:
                 self._refs[memory.ref] = memory.id
@@ -132,10 +130,8 @@ class _Sorting:
 
     def _is_forgotten(self, new: NewMemory) -> bool:
         evidence = new.source.evidence if new.source else None
-        slot = slot_value(new.subject, new.attribute, new.value)
-        if slot is None and self.slots_forgotten:
-            slot = value_of(new.text)
-        return self.store.is_forgotten(new.text, evidence=evidence, slot_value=slot)
+        own = slot_value(new.subject, new.attribute, new.value)
+        return is_forgotten(self.store, new.text, evidence=evidence, own=own)
 
     def store_all(self, now: datetime) -> None:
         """Add what is new, in the order of the file."""

@@ -4,11 +4,10 @@ from typing import Final
 
 from memchat.errors import ForgottenBefore, SecretFound, UsageError
 from memchat.learn.secrets import redact_secrets
-from memchat.store import Store, slot_value
+from memchat.store import Store
 from memchat.text import fold, one_line, words
 
 _SURELY_TOO_LONG: Final = 100_000
-_LONGEST_STATEMENT: Final = 300  # characters; a longer text says more than one thing, and takes long to take apart
 LONGEST_TEXT: Final = 2000  # characters; a longer one would not fit beside a message, nor an embedder's window
 
 
@@ -37,17 +36,21 @@ def refuse_secret(text: str) -> None:
 
 def refuse_forgotten(store: Store, text: str) -> None:
     """Raise ForgottenBefore when the user had this text forgotten, or the same thing in other words."""
-    slot = value_of(text) if store.has_forgotten_slot() else None
-    if store.is_forgotten(text, slot_value=slot):
+    if is_forgotten(store, text):
         raise ForgottenBefore("You had this forgotten; it is kept again only with --allow-again.")
 
 
-def value_of(text: str) -> str | None:
-    """Return what a statement says in the form in which it stays forgotten: "me / home = porto"; None for most."""
-    from memchat.learn.reconcile import slot_of  # late: the prompt need not wait for what compares statements
+def is_forgotten(store: Store, text: str, *, evidence: str | None = None, own: str | None = None) -> bool:
+    """Tell whether the user had a text forgotten, or the same thing in other words; `own` is its `slot_value`."""
+    forms = forms_of(text) if store.has_forgotten_form() else ()
+    return store.is_forgotten(text, evidence=evidence, forms=(*forms, own) if own else forms)
 
-    slot = slot_of(text) if len(text) <= _LONGEST_STATEMENT else None
-    return None if slot is None else slot_value(slot.subject, slot.attribute, slot.value)
+
+def forms_of(text: str) -> tuple[str, ...]:
+    """Return the forms in which a statement stays forgotten."""
+    from memchat.learn.gist import forgotten_forms  # late: it brings the grammar of many languages
+
+    return forgotten_forms(text)
 
 
 def says_nothing_new(old: str, new: str) -> bool:

@@ -15,11 +15,12 @@ from memchat.learn.dates import local_date
 from memchat.learn.drafts import Draft, Reading, ReadingOptions, is_important, read_message
 from memchat.learn.embedding import embed_new
 from memchat.learn.extract import Trust, choose_drafts
+from memchat.learn.gist import forgotten_forms
 from memchat.learn.mask import closes_fiction, opens_fiction
 from memchat.learn.options import LearnOptions
 from memchat.learn.reconcile import Choose, Outcome, Slot, chooser, find_near, reconcile, slot_of
 from memchat.records import Cause, Memory, Message, NewMemory, QueuedTurn, Source, State, Turn
-from memchat.store import Store, slot_value
+from memchat.store import Store
 
 _LOG: Final = logging.getLogger(__name__)
 _DONE: Final = ("added", "restated", "superseded", "proposed")
@@ -136,9 +137,8 @@ def _wanted(
 
 
 def _is_forgotten(store: Store, draft: Draft, turn: Turn) -> bool:
-    slot = slot_of(draft.text)
-    value = slot_value(slot.subject, slot.attribute, slot.value) if slot is not None else None
-    return store.is_forgotten(draft.text, evidence=draft.quote, slot_value=value, turn=turn.id)
+    forms = forgotten_forms(draft.text) if store.has_forgotten_form() else ()
+    return store.is_forgotten(draft.text, evidence=draft.quote, forms=forms, turn=turn.id)
 
 
 def plan(

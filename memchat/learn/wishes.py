@@ -7,6 +7,7 @@ from typing import Final
 
 from memchat.learn.dates import local_date
 from memchat.learn.drafts import Draft, ReadingOptions, draft_wish
+from memchat.learn.gist import forgotten_forms
 from memchat.learn.kinds import Judgement
 from memchat.learn.language import guess_language
 from memchat.learn.options import LearnOptions
@@ -14,7 +15,7 @@ from memchat.learn.reconcile import find_near, reconcile, slot_of
 from memchat.learn.secrets import find_secrets, has_redaction
 from memchat.learn.turn import Writer, plan
 from memchat.records import Cause, Kind, Memory, State, Turn
-from memchat.store import Store, slot_value
+from memchat.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +79,8 @@ def _as_said(wish: str, dropped: Counter[str]) -> list[Draft]:
 
 
 def _is_forgotten(store: Store, draft: Draft, turn: Turn) -> bool:
-    slot = slot_of(draft.text)
-    value = slot_value(slot.subject, slot.attribute, slot.value) if slot is not None else None
-    return store.is_forgotten(draft.text, evidence=draft.quote, slot_value=value, turn=turn.id)
+    forms = forgotten_forms(draft.text) if store.has_forgotten_form() else ()
+    return store.is_forgotten(draft.text, evidence=draft.quote, forms=forms, turn=turn.id)
 
 
 def approve(store: Store, memory: Memory, now: datetime) -> Memory:

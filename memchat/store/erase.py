@@ -16,7 +16,7 @@ from memchat.store.part import Part, in_list, reads
 from memchat.store.verification import MOST_TERMS, Erasure
 
 _ALL: Final = "IN (SELECT value FROM json_each(?))"
-_NO_SLOTS: Final[Mapping[int, str]] = MappingProxyType({})
+_NO_FORMS: Final[Mapping[int, Collection[str]]] = MappingProxyType({})
 _MOST_VECTORS: Final = 64  # vectors whose raw bytes are looked for, spread over all that were erased
 _COUNTED: Final = ("memories", "vectors", "keys", "history", "turns", "log", "queue")
 UNREACHABLE: Final = (
@@ -35,19 +35,19 @@ class Erase(Part):
         ids: Sequence[int],
         *,
         retold: Collection[int] = (),
-        slots: Mapping[int, str] = _NO_SLOTS,
+        forms: Mapping[int, Collection[str]] = _NO_FORMS,
         extra_files: Sequence[Path] = (),
     ) -> Receipt:
         """Erase memories with their earlier versions and wordings and the whole exchanges that stated them.
 
-        `retold` are further turns that repeat them in other words, `slots` the `slot_value` of memories that have none
-        of their own. NotFound, and nothing is erased, when a memory is not there. `extra_files` are read for the words
-        afterwards.
+        `retold` are further turns that repeat them in other words, `forms` what else of a memory must not be learnt
+        again (see `is_forgotten`). `extra_files` are read for the words afterwards. NotFound, and nothing is erased,
+        when a memory is not there.
         """
         with self._db.transaction():
             self._require_memories(ids)
             erasure = Erasure(self._with_past(ids))
-            self._erase_memories(erasure, retold, slots)
+            self._erase_memories(erasure, retold, forms)
             scrubbing.note_due(self._db)
         return self._wipe(erasure, extra_files)
 
@@ -56,14 +56,14 @@ class Erase(Part):
         ids: Sequence[int],
         *,
         retold: Collection[int] = (),
-        slots: Mapping[int, str] = _NO_SLOTS,
+        forms: Mapping[int, Collection[str]] = _NO_FORMS,
         extra_files: Sequence[Path] = (),
     ) -> Receipt:
         """Erase conversations and the memories that were first stated in them."""
         with self._db.transaction():
             self._require_sessions(ids)
             erasure = Erasure(self._with_past(self._learnt_in(ids)))
-            self._erase_memories(erasure, retold, slots)
+            self._erase_memories(erasure, retold, forms)
             self._erase_conversations(ids, erasure)
             scrubbing.note_due(self._db)
         return self._wipe(erasure, extra_files)
@@ -162,10 +162,10 @@ class Erase(Part):
     def _evidence(self, ids: Collection[int]) -> list[str]:
         return self._db.column(f"SELECT evidence FROM sources WHERE evidence != '' AND memory {_ALL}", in_list(ids))
 
-    def _erase_memories(self, erasure: Erasure, retold: Collection[int], slots: Mapping[int, str]) -> None:
+    def _erase_memories(self, erasure: Erasure, retold: Collection[int], forms: Mapping[int, Collection[str]]) -> None:
         ids = erasure.forgotten
         self._collect(erasure)
-        self._mark_forgotten(ids, slots)
+        self._mark_forgotten(ids, forms)
         self._erase_exchanges(ids, self._wordings(ids), erasure, retold)
         erasure.counts["log"] += exchanges.clear_quotations(self._db, ids)
         erasure.counts["vectors"] = self._delete_vectors(ids)
@@ -185,14 +185,14 @@ class Erase(Part):
             return vec0.wipe(self._db)
         return vec0.delete_vectors(self._db, keys.key_ids(self._db, ids))
 
-    def _mark_forgotten(self, ids: Iterable[int], given: Mapping[int, str]) -> None:
+    def _mark_forgotten(self, ids: Iterable[int], forms: Mapping[int, Collection[str]]) -> None:
         """Keep hashes of each wording, its evidence and its slot, so that none of them is learnt again."""
         for id in ids:
             marks: list[tuple[str, str | None]] = [("text", wording) for wording in self._wordings([id])]
             marks += [("evidence", evidence) for evidence in self._evidence([id])]
             slots = self._db.rows("SELECT subject, attribute, value FROM memories WHERE id = ?", (id,))
-            marks += [("slot", tombstones.slot_value(*slot)) for slot in slots]
-            marks.append(("slot", given.get(id)))
+            marks += [(tombstones.FORM, tombstones.slot_value(*slot)) for slot in slots]
+            marks += [(tombstones.FORM, form) for form in forms.get(id, ())]
             tombstones.add_tombstones(self._db, self._user_id, id, marks)
 
     def _erase_exchanges(
