@@ -89,6 +89,22 @@ def with_summary(system: str, summary: str | None) -> str:
     return f"{system}\n\n{_SUMMARY_HEAD}\n{summary}" if summary else system
 
 
+def pick_messages(message: str, texts: Sequence[str]) -> list[Message]:
+    """Return the request to pick from numbered notes those that matter for a message."""
+    notes = "\n".join(f"{number}. {as_data(text)}" for number, text in enumerate(texts, 1))
+    asked = f"Notes about the person:\n{notes}\n\nThe person's message: {as_data(message)}"
+    return [Message(Role.SYSTEM, _PICK_TASK), Message(Role.USER, asked)]
+
+
+_PICK_TASK: Final = (
+    "You are given numbered notes about a person and the person's message. Pick the notes that a good answer to the "
+    "message needs, the most important first. Leave out notes that do not matter for it."
+)
+PICK_SCHEMA: Final = {
+    "type": "object",
+    "properties": {"needed": {"type": "array", "items": {"type": "integer"}, "maxItems": 10}},
+    "required": ["needed"],
+}
 _SUMMARY_HEAD: Final = "What was said earlier in this conversation, summed up:"
 _SUMMARY_TASK: Final = (
     "Sum up this part of a conversation for somebody who goes on with it: what was asked, what was decided, names, "

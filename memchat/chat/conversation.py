@@ -19,7 +19,7 @@ from memchat.engine import ChatModel, Embedder
 from memchat.errors import MemchatError, NotFound, PromptTooLong, StoreError, UsageError
 from memchat.learn import LearnOptions
 from memchat.prompts import user_message, with_summary
-from memchat.recall import RecallOptions, recall
+from memchat.recall import RecallOptions, recall, second_look
 from memchat.records import Message, Recall, Role, Sampling, Session
 from memchat.store import Store
 from memchat.text import counted
@@ -93,7 +93,7 @@ class Chat:
         if not draft.typed.spoken.strip():
             raise UsageError("There is nothing in the message.")
         yield from self._open(draft, instead)
-        draft.recall = yield from self._recall(draft)
+        draft.recall = yield from self._recall(draft, stop)
         yield Recalled(draft.recall)
         try:
             prompt = yield from self._prompt(draft, attachments)
@@ -259,7 +259,7 @@ class Chat:
         draft.saved = outcome.saved
         yield from (Notice(sentence) for sentence in outcome.sentences)
 
-    def _recall(self, draft: Draft) -> Generator[TurnEvent, None, Recall]:
+    def _recall(self, draft: Draft, stop: Event) -> Generator[TurnEvent, None, Recall]:
         query, store = draft.typed.kept, self._readable()
         if store is None:
             return Recall(query, "", None, None, (), "", 0)
@@ -273,6 +273,7 @@ class Chat:
                 draft.now,
                 previous=shown[-1].user_text if shown else None,
                 profile=self.profile().entries,
+                look=second_look(self._model, stop),
             )
         except StoreError as error:
             yield Notice(f"Nothing is recalled for this reply. {error.sentence}")

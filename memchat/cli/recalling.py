@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from memchat.recall import RecallOptions
     from memchat.recall.evaluate import EvalResult, Score
     from memchat.recall.explain import Replayed
+    from memchat.recall.rerank import SecondLook
     from memchat.settings import Settings
 
 
@@ -71,6 +72,7 @@ def _inspect_query(
         profile=profile,
         as_of=moment,
         why_no_vectors=run.app.engines.why_no_embedder,
+        look=_look(run),
     )
     expected = expectation(run.store, found, expect, options, as_of=moment) if expect is not None else None
     if json_:
@@ -135,7 +137,16 @@ def _replay(run: Invocation, turn: int) -> "Replayed":
         previous=earlier[-1] if earlier else None,
         profile=build_profile(store, options, now),
         why_no_vectors=run.app.engines.why_no_embedder,
+        look=_look(run),
     )
+
+
+def _look(run: Invocation) -> "SecondLook":
+    from threading import Event
+
+    from memchat.recall import second_look
+
+    return second_look(run.app.chat_model, Event())
 
 
 def _options(run: Invocation, limit: int | None) -> "RecallOptions":
@@ -228,11 +239,15 @@ def _measure(
     questions, missing = read_questions(file, run.store)
     for label in missing[:10]:
         tell(f"No memory is called {label}; it counts as not found.")
-    now, why_not = run.app.clock(), run.app.engines.why_no_embedder
+    now, why_not, look = run.app.clock(), run.app.engines.why_no_embedder, _look(run)
     if versus is None:
-        return measure(run.store, embedder, questions, options, now, ks=ks, as_of=moment, why_no_vectors=why_not), None
+        return measure(
+            run.store, embedder, questions, options, now, ks=ks, as_of=moment, why_no_vectors=why_not, look=look
+        ), None
     both = (options, RecallOptions.of(_changed_settings(run, versus)))
-    compared = compare(run.store, embedder, questions, both, now, ks=ks, as_of=moment, why_no_vectors=why_not)
+    compared = compare(
+        run.store, embedder, questions, both, now, ks=ks, as_of=moment, why_no_vectors=why_not, look=look
+    )
     return compared.first, compared.second
 
 

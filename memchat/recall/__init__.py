@@ -7,6 +7,7 @@ from memchat.recall.options import RecallOptions
 from memchat.recall.profile import build_profile
 from memchat.recall.questions import read_questions
 from memchat.recall.read import recall
+from memchat.recall.rerank import second_look
 from memchat.recall.select import block_of
 
 __all__ = [
@@ -21,4 +22,5 @@ __all__ = [
     "read_questions",
     "recall",
     "replay",
+    "second_look",
 ]

@@ -15,6 +15,7 @@ from memchat.recall.query import search_texts
 from memchat.recall.questions import Question
 from memchat.recall.ranking import quantile
 from memchat.recall.read import answer
+from memchat.recall.rerank import SecondLook
 from memchat.records import Candidate, Recall
 from memchat.store import Store
 
@@ -84,12 +85,13 @@ def evaluate(
     ks: Sequence[int] = KS,
     as_of: datetime | None = None,
     why_no_vectors: str | None = None,
+    look: SecondLook | None = None,
 ) -> EvalResult:
     """Ask every question as the chat would and return the means; questions are embedded in batches.
 
     Raises NotFound when the store holds no memory to find, EngineError when what waits cannot be embedded.
     """
-    recalls = _ask(store, embedder, questions, options, now, as_of=as_of, why_no_vectors=why_no_vectors)
+    recalls = _ask(store, embedder, questions, options, now, as_of=as_of, why_no_vectors=why_no_vectors, look=look)
     return _result([_row(*one, ks) for one in zip(questions, recalls, strict=True)], recalls, ks)
 
 
@@ -103,11 +105,12 @@ def compare(
     ks: Sequence[int] = KS,
     as_of: datetime | None = None,
     why_no_vectors: str | None = None,
+    look: SecondLook | None = None,
 ) -> Comparison:
     """Ask every question under two sets of options; a question is better when more of its gold is given."""
     tables, results = [], []
     for option in options:
-        recalls = _ask(store, embedder, questions, option, now, as_of=as_of, why_no_vectors=why_no_vectors)
+        recalls = _ask(store, embedder, questions, option, now, as_of=as_of, why_no_vectors=why_no_vectors, look=look)
         tables.append([_row(*one, ks) for one in zip(questions, recalls, strict=True)])
         results.append(_result(tables[-1], recalls, ks))
     changes = [(after.question.q, _worth(after) - _worth(before)) for before, after in zip(*tables, strict=True)]
@@ -128,6 +131,7 @@ def _ask(
     *,
     as_of: datetime | None,
     why_no_vectors: str | None,
+    look: SecondLook | None,
 ) -> list[Recall]:
     if not store.list_memories(limit=1, as_of=as_of):
         raise NotFound("There are no memories to search; `memchat remember` or `memchat import` adds some.")
@@ -137,7 +141,7 @@ def _ask(
     texts = [search_texts(question.q, question.prev) for question in questions]
     asked = embed_questions(store, embedder, texts, options, why_no_vectors)
     return [
-        answer(store, vectors, searched, options, now, profile=profile, as_of=as_of)
+        answer(store, vectors, searched, options, now, profile=profile, as_of=as_of, look=look)
         for vectors, searched in zip(asked, texts, strict=True)
     ]
 

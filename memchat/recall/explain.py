@@ -13,6 +13,7 @@ from memchat.errors import NotFound
 from memchat.recall.ages import age_in_words
 from memchat.recall.options import RecallOptions
 from memchat.recall.read import recall
+from memchat.recall.rerank import SecondLook
 from memchat.records import Candidate, Memory, ProfileEntry, Recall, State, Verdict
 from memchat.store import Store
 from memchat.text import estimate_tokens, fold, words
@@ -92,6 +93,7 @@ def replay(
     previous: str | None = None,
     profile: Sequence[ProfileEntry] = (),
     why_no_vectors: str | None = None,
+    look: SecondLook | None = None,
 ) -> Replayed:
     """Run the read path again for a stored recall and say which memories came and went."""
     fresh = recall(
@@ -103,6 +105,7 @@ def replay(
         previous=previous,
         profile=profile,
         why_no_vectors=why_no_vectors,
+        look=look,
     )
     before, after = _by_id(then), _by_id(fresh)
     return Replayed(

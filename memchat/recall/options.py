@@ -23,6 +23,7 @@ class RecallOptions:
     half_life_days: float = 90.0
     slow_half_life_days: float = 365.0
     decay_floor: float = 0.9
+    rerank: bool = False
 
     @classmethod
     def of(cls, settings: Settings) -> "RecallOptions":
@@ -35,6 +36,7 @@ class RecallOptions:
             floor=float(floor) if isinstance(floor, int | float) else None,
             half_life_days=settings.number("recall.half_life_days"),
             slow_half_life_days=settings.number("recall.slow_half_life_days"),
+            rerank=settings.flag("recall.rerank"),
             **{name: settings.number(f"recall.{name}") for name in _WEIGHTS},
         )
 

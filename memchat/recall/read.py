@@ -1,6 +1,7 @@
 """One pass of the read path: what a message recalls, with every number, verdict and the time that each stage took."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from time import perf_counter
 
@@ -10,6 +11,7 @@ from memchat.recall.embed import Asked, embed_question
 from memchat.recall.options import RecallOptions
 from memchat.recall.profile import profile_size
 from memchat.recall.query import asks_about_past, guess_language, search_groups, search_texts
+from memchat.recall.rerank import SecondLook, look_again
 from memchat.recall.search import CANDIDATES, Found, find
 from memchat.recall.select import Bar, select
 from memchat.recall.weigh import weigh
@@ -31,16 +33,18 @@ def recall(
     profile: Sequence[ProfileEntry] = (),
     as_of: datetime | None = None,
     why_no_vectors: str | None = None,
+    look: SecondLook | None = None,
 ) -> Recall:
     """Return what `query` recalls now, or what it would have recalled at `as_of`.
 
     `previous` is the user's message before this one, for messages that lean on it; memories of `profile` are not
-    repeated unless they come first. Without a usable embedder words alone are searched, and `keywords_only` says why.
+    repeated unless they come first. `look` is asked where the options want a second look. Without a usable embedder
+    words alone are searched, and `keywords_only` says why.
     """
     started = perf_counter()
     texts = search_texts(query, previous)
     asked = embed_question(store, embedder, texts, options, why_no_vectors)
-    return answer(store, asked, texts, options, now, profile=profile, as_of=as_of, started=started)
+    return answer(store, asked, texts, options, now, profile=profile, as_of=as_of, started=started, look=look)
 
 
 def answer(
@@ -53,6 +57,7 @@ def answer(
     profile: Sequence[ProfileEntry] = (),
     as_of: datetime | None = None,
     started: float | None = None,
+    look: SecondLook | None = None,
 ) -> Recall:
     """Return what a question with ready vectors recalls; `texts` is the message, and it again with its context."""
     embedded = perf_counter()
@@ -63,7 +68,11 @@ def answer(
         found = _as_of(found, memories, as_of)
     searched = perf_counter()
     bar = _bar(asked, texts, options, profile)
-    selection = select(weigh(found, memories, options, moment, _noise(asked)), bar, options)
+    weighed = weigh(found, memories, options, moment, _noise(asked))
+    if options.rerank and look is not None:
+        weighed, passed_over = look_again(weighed, bar, texts[0], look)
+        bar = replace(bar, passed_over=passed_over)
+    selection = select(weighed, bar, options)
     ended = perf_counter()
     return Recall(
         query=texts[0],

@@ -28,6 +28,7 @@ class Bar:
     matched: float  # share of the question's words that does instead of the floor
     about_past: bool = False
     profile: Collection[int] = ()
+    passed_over: Collection[int] = ()  # by the second look
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +123,8 @@ def _judge(one: Weighed, place: int, bar: Bar, chosen: _Chosen, options: RecallO
     twin = chosen.twin_of(one, options.duplicate_similarity)
     if twin is not None:
         return Verdict.NEAR_DUPLICATE, f"it says the same as {twin}, which is chosen already"
+    if one.memory.id in bar.passed_over:
+        return Verdict.BEYOND_K, "the model, asked to pick, passed it over"
     if not in_profile and chosen.counted >= options.limit:
         return Verdict.BEYOND_K, f"{options.limit} better ones are recalled already"
     needed = estimate_tokens(memory_block([*chosen.lines, block_line(one)]))

@@ -4,7 +4,7 @@ from threading import Event
 
 from memchat.curate.stats import collect_stats
 from memchat.errors import UsageError
-from memchat.recall import recall
+from memchat.recall import recall, second_look
 from memchat.terminal.desk import Desk, Outcome, read_id
 from memchat.terminal.health_text import print_report, print_stats
 from memchat.terminal.keyboard import interruptible
@@ -48,15 +48,17 @@ def inspect(desk: Desk, rest: str) -> Outcome:
     if not rest:
         raise UsageError("Say what to look for: /inspect Where do I live?")
     chat = desk.chat
-    found = recall(
-        desk.store,
-        desk.app.embedder(),
-        rest,
-        chat.recall_options,
-        desk.now(),
-        profile=chat.profile().entries,
-        why_no_vectors=desk.app.engines.why_no_embedder,
-    )
+    with desk.hush():  # the model may be asked for a second look
+        found = recall(
+            desk.store,
+            desk.app.embedder(),
+            rest,
+            chat.recall_options,
+            desk.now(),
+            profile=chat.profile().entries,
+            why_no_vectors=desk.app.engines.why_no_embedder,
+            look=second_look(lambda: chat.model, Event()),
+        )
     print_inspection(desk.console, found)
     return None
 
