@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from memchat.learn.dates import absolute_dates, local_date
+from memchat.learn.dates_spoken import is_month_first
 from memchat.learn.dating import add_months, next_weekday
 from memchat.learn.language import guess_language
 
@@ -105,3 +106,42 @@ def test_the_next_weekday_is_never_today() -> None:
     friday = date(2026, 11, 13)
     assert next_weekday(friday, 4) == date(2026, 11, 20)
     assert next_weekday(friday, 4, back=True) == date(2026, 11, 6)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "day"),
+    [
+        ("I fly a week on Thursday.", "en", date(2026, 12, 10)),
+        ("Thursday week I fly.", "en", date(2026, 12, 10)),
+        ("He lands Tuesday fortnight.", "en", date(2026, 12, 15)),
+        ("My exam is in a fortnight.", "en", date(2026, 12, 14)),
+        ("The movers come a week today.", "en", date(2026, 12, 7)),
+        ("It's the Friday after next.", "en", date(2026, 12, 11)),
+        ("We met a week last Tuesday.", "en", date(2026, 11, 17)),
+        ("We wed on the first Monday in May.", "en", date(2027, 5, 3)),
+        ("Am Donnerstag in einer Woche heirate ich.", "de", date(2026, 12, 10)),
+        ("Prüfung ist am 6.11.", "de", date(2027, 11, 6)),
+        ("Je pars jeudi en huit.", "fr", date(2026, 12, 10)),
+        ("Ik vlieg donderdag over een week.", "nl", date(2026, 12, 10)),
+    ],
+)
+def test_dates_are_understood_as_they_are_spoken(text: str, language: str, day: date) -> None:
+    assert absolute_dates(text, date(2026, 11, 30), language).day == day
+
+
+@pytest.mark.parametrize(
+    ("zone", "day"),
+    [
+        ("America/Chicago", date(2027, 11, 6)),
+        ("Europe/London", date(2027, 6, 11)),
+        ("America/Bogota", date(2027, 6, 11)),
+    ],
+)
+def test_a_date_in_figures_is_read_as_where_the_user_lives(zone: str, day: date) -> None:
+    dated = absolute_dates("The sale is on 11/6.", date(2026, 11, 30), "en", month_first=is_month_first(zone))
+    assert dated.day == day
+
+
+@pytest.mark.parametrize("text", ["I work 24/7.", "I scored 9/10.", "I drank 1/2 a pint.", "It costs 3.50."])
+def test_figures_that_are_no_date_stay(text: str) -> None:
+    assert absolute_dates(text, date(2026, 11, 30), "en").text == text

@@ -262,3 +262,49 @@ WISHES = [
 @pytest.mark.parametrize(("text", "wish"), WISHES, ids=[text for text, _ in WISHES])
 def test_a_wish_to_remember_is_found_in_the_users_words(text: str, wish: str | None) -> None:
     assert explicit_request(text) == wish
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (
+            "I just got my pilot licence and fly to Jersey on Sunday, any tips?",
+            ["I just got my pilot licence and fly to Jersey on Sunday"],
+        ),
+        ("tengo tres gatos y vivo en un ático, ¿qué plantas no son tóxicas?", ["tengo tres gatos", "vivo en un ático"]),
+        ("Mia zia Ada compie novant'anni, che le regaliamo?", ["Mia zia Ada compie novant'anni"]),
+        ("看護師をしていて夜勤が多いんですが、何を食べるといいですか？", ["看護師をしていて夜勤が多いんです"]),
+        ("how long does rice take, i've only got a camping stove", ["i've only got a camping stove"]),
+        ("For my sister's party, what should I bake?", []),
+        ("If I had twins, which buggy would I need?", []),
+        ("We want to paint the hall, which colour hides dirt?", []),
+    ],
+)
+def test_what_a_question_is_hung_on_is_a_statement_of_its_own(text: str, kept: list[str]) -> None:
+    assert [clause.text for clause in read_clauses(mask(text).text) if clause.dropped is None] == kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You're the miller. I am Sir Aldous and I live in Perth.",
+        "Du bist die Wirtin. Ich heiße Kuno und wohne in Perth.",
+        "In this scene I'm a spy and I live in Perth.",
+        "Purely in the abstract: had I retired to Perth, who'd tax me?",
+    ],
+)
+def test_a_part_that_is_handed_out_makes_the_rest_a_game(text: str) -> None:
+    assert "Perth" not in mask(text).text
+
+
+@pytest.mark.parametrize("text", ["You're a star. I live in Perth.", "You are the best! I moved to Perth."])
+def test_praise_hands_out_no_part(text: str) -> None:
+    assert "Perth" in mask(text).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Oh great, I just love waiting in line.", "Na toll, ich liebe es ja zu warten.", "Genial, me encanta esperar."],
+)
+def test_what_is_not_meant_teaches_nothing(text: str) -> None:
+    assert {clause.dropped for clause in read_clauses(mask(text).text)} == {"irony"}

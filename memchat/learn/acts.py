@@ -8,13 +8,23 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 
-from memchat.learn.asking import NAMES_SPEAKER, asks, before_question, begins_standing_wish, is_standing, starts_request
+from memchat.learn.asking import (
+    NAMES_SPEAKER,
+    asks,
+    before_question,
+    begins_standing_wish,
+    ends_in_request,
+    is_standing,
+    starts_request,
+)
 from memchat.learn.dates import absolute_dates
 from memchat.learn.language import guess_language
 from memchat.learn.lexicon import phrases, phrases_of, said, skeleton
 from memchat.learn.mask import is_hypothetical, is_text_task
+from memchat.learn.plain import spell_out
 from memchat.learn.secrets import has_redaction
 from memchat.learn.sensitive import is_about_another, is_limit
+from memchat.learn.shape import is_habit, is_lasting_state
 from memchat.learn.spans import HOLE, Span, split_clauses, split_sentences
 from memchat.learn.trim import trim_clause
 from memchat.text import has_unspaced_script
@@ -30,6 +40,11 @@ class Clause:
     dropped: str | None = None
     standing: bool = False  # a wish for every future answer
     introduced: bool = False  # follows "about me:" and the like, so fragments count as statements
+
+    @property
+    def plain(self) -> str:
+        """The text in plain words, to judge it by."""
+        return spell_out(self.text, self.language)
 
 
 def read_clauses(masked: str, *, explicit: bool = False) -> list[Clause]:
@@ -58,11 +73,15 @@ def _read_sentence(masked: str, sentence: Span, language: str, explicit: bool) -
     whole = sentence.of(masked)
     if has_redaction(whole):
         return [Clause(whole, whole, language, "secret")]
+    if whole in phrases("speech.irony"):
+        return [Clause(whole, whole, language, "irony")]
     parts = split_clauses(masked, sentence, language)
-    if asks(whole, language):
-        parts = before_question(masked, sentence, language)
-        if not parts:
+    asked = asks(whole, language)
+    if asked or (ends_in_request(whole) and not is_standing(whole, language)):
+        before = before_question(masked, sentence, language)
+        if asked and not before:
             return [Clause(whole, whole, language, "question")]
+        parts = [part for span in before for part in split_clauses(masked, span, language)] or parts
     return [_read_clause(part.of(masked), language, explicit) for part in parts]
 
 
@@ -78,10 +97,10 @@ def _read_clause(quote: str, language: str, explicit: bool) -> Clause:
 
 def _why_not(clause: Clause, explicit: bool) -> str | None:
     """Return the reason why a clause teaches nothing, None when it may."""
-    text, language = clause.text, clause.language
+    text, language = clause.plain, clause.language
     if HOLE in clause.quote:
         return "not the user's words"
-    if is_small_talk(text):
+    if is_small_talk(text) or is_small_talk(clause.text):
         return "small talk"
     if is_hypothetical(text):
         return "hypothesis"
@@ -146,17 +165,32 @@ def _feels(text: str, language: str) -> bool:
 
 def gives_name(text: str) -> bool:
     """Tell whether somebody only says who they are: "Lionel Ostrander here"."""
+    if _NAMED_SO.match(text):
+        return True
     return (
         re.match(r"(?:this is )?(?:[A-ZÀ-ÞŁŚ][\w'’-]+ ?){1,3}(?: here)?[.!]?$", text) is not None
         and "here" in text.lower()
     )
 
 
+# "It's Deirdre with two e's", "and it's Bram by the way", "that should be Maren with an e".
+_NAMED_SO: Final = re.compile(
+    r"(?:(?i:and|oh|so|no|sorry|ps|also|actually)[, ]+)*(?i:it's|its|it is|that's|thats|i'm|im|that should be|"
+    r"it should be|the name's|name's)"
+    r" (?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-ZÀ-ÞŁŚ][\w'’-]+,? (?i:with (?:an?|two|no|one|double)\b|spelled|spelt|"
+    r"by the way|btw|not [A-ZÀ-ÞŁŚ]|without)"
+)
+
+
 def speaks_of_self(clause: Clause) -> bool:
     """Tell whether a clause can be about the user: in the first person, a date of theirs, or said to introduce them."""
     if clause.introduced or clause.language not in NAMES_SPEAKER:
         return True
-    if phrases_of("speech.first_person", clause.language).find(clause.text):
+    if phrases_of("speech.first_person", clause.language).find(clause.plain):
+        return True
+    if clause.language in _VERB_TELLS and (
+        is_habit(clause.plain, clause.language) or is_lasting_state(clause.plain, clause.language)
+    ):
         return True
     if said("wishes.accepts", clause.text, clause.language) is not None or gives_name(clause.text):
         return True
@@ -168,11 +202,15 @@ def speaks_of_self(clause: Clause) -> bool:
     return dated and said("moment.scheduled", clause.text, clause.language) is not None
 
 
+# Languages that name the speaker, but often only by the verb: "Живу один".
+_VERB_TELLS: Final = frozenset(("ru", "uk", "de"))
 _ANY_DAY: Final = date(2026, 1, 1)
 _CODE_LIKE: Final = re.compile(
     r"\w\(\)|\w\(\w|::|->|=>|==|!=|[\w)]\s?=\s?[\w(\"']|\\\w|[{}<>]|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*\(|\^\w|[Σ∑∫√≤≥≠∈∞±]|"
-    r"\b0x[0-9a-f]+|\w\.(?:py|js|ts|java|cpp|rs|go|json|csv|html|sql|log|yml|yaml|toml|sh)\b|[\w.-]+@[\w.-]+\.\w+|https?://|"
-    r"\b(?:\w*Error|\w*Exception|stack trace|traceback|segfault|null pointer|stdout|stderr|localhost|npm|pip install)\b"
+    r"\b0x[0-9a-f]+|\w\.(?:py|js|ts|java|cpp|rs|go|json|csv|html|sql|log|yml|yaml|toml|sh)\b|"
+    r"[\w.-]+@[\w.-]+\.\w+|https?://|"
+    r"\b(?:\w*Error|\w*Exception|stack trace|traceback|segfault|null pointer|stdout|stderr|localhost|npm|"
+    r"pip install)\b"
 )
 
 

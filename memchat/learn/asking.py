@@ -6,6 +6,7 @@ from typing import Final
 from memchat.learn.datewords import date_words
 from memchat.learn.lexicon import phrases, phrases_of, said, skeleton
 from memchat.learn.mask import is_hypothetical
+from memchat.learn.plain import spell_out
 from memchat.learn.spans import Span
 from memchat.learn.trim import trim_clause
 
@@ -26,7 +27,7 @@ def asks(sentence: str, language: str) -> bool:
 
 def _begins_question(text: str, language: str) -> bool:
     found = phrases_of("speech.question_start", language).begins(text)
-    if found is None:
+    if found is None or _WERE.match(skeleton(text)):
         return False
     # "When I was twelve we moved": after the question word the subject comes at once, so it is no question.
     rest = text[found.end() :].lstrip()
@@ -41,27 +42,81 @@ def _begins_question(text: str, language: str) -> bool:
     return True
 
 
+# "were off to Fife" lacks its apostrophe; "were you …" asks.
+_WERE: Final = re.compile(r"were\s+(?:\w+ing|off|both|all|only|not|from|in|at|on|having|a|an)\b")
+
+
 def before_question(masked: str, sentence: Span, language: str) -> list[Span]:
-    """Return the statement that leads up to a question: "I'm vegan, what can I cook?" has one."""
+    """Return what a question or request is hung on: "I'm vegan, what can I cook?" has a statement, "if I …" none."""
     whole = sentence.of(masked)
-    for joint in re.finditer(r"[,;:，；：、،]\s*|\s[-–—]+\s|\s(?=(?:and|so|but|und|y|et|e) )", whole):
-        rest = re.sub(r"^(?:and|so|but|und|also|y|et|e|ma|mais|pero|so that)\s+", "", whole[joint.end() :])
-        head = whole[: joint.start()]
-        if not _begins_question(rest, language) and not (language in ("zh", "ja", "ko") and len(head) > 4):
-            continue
-        if _begins_question(trim_clause(head, language).text, language) or is_hypothetical(head):
-            return []
-        if phrases_of("speech.if", language).begins(head):
-            return []
-        if phrases_of("speech.first_person", language).find(head) is None or _only_sets_question(head, rest, language):
+    joints = _joints(whole, language)
+    asking = [joint for joint in joints if _begins_question(_after_and(whole[joint.end() :]), language)]
+    if not asking and not _begins_question(trim_clause(whole, language).text, language):
+        asking = [joint for joint in joints if len(whole[joint.end() :].strip()) > 1][-1:]
+    for joint in asking:
+        head, rest = whole[: joint.start()], _after_and(whole[joint.end() :])
+        if _is_no_statement(head, language) or _only_sets_question(head, rest, language):
             return []
         return [Span(sentence.start, sentence.start + joint.start())]
+    return _after_question(sentence, whole, joints, language)
+
+
+def _joints(whole: str, language: str) -> list[re.Match[str]]:
+    joints = _JOINTS.get(language, _JOINT)
+    return [joint for joint in joints.finditer(whole) if joint.start() > 2]
+
+
+def _after_and(rest: str) -> str:
+    return re.sub(
+        r"^(?:and|so|but|then|und|also|y|et|e|ma|mais|pero|entonces|alors|dus|en|men|wie|a|i|и|а|ve|so that)\s+",
+        "",
+        rest.lstrip(" ¿¡"),
+    )
+
+
+_JOINT: Final = re.compile(
+    r"\s*[,;:，；：、،…]+\s*|\s+[-–—]+\s+|\.{2,}\s*|\s*(?=¿)"
+    r"|\s(?=(?:and|so|but|und|also|y|et|e|ma|dus|så|więc|так что) )"
+)
+# Languages that hang the question on by an ending: "…です|が、", "…있는데 ".
+_JOINTS: Final = {
+    "ja": re.compile(r"(?:けれども|けれど|けども|けど|ので|から|のに|し|が)?[、,]\s*|(?:けど|ので)(?=[^、。])"),
+    "ko": re.compile(r"[,，]\s*|(?<=[는은인한]데)\s+|(?<=니까)\s+|(?<=[라아어해]서)\s+"),
+}
+
+
+def _is_no_statement(head: str, language: str) -> bool:
+    """Tell whether what stands before a question is one itself, a supposition, a mere adverbial or not of the user."""
+    said_plainly = spell_out(trim_clause(head, language).text, language)
+    if _begins_question(said_plainly, language) or is_hypothetical(head) or is_hypothetical(said_plainly):
+        return True
+    if phrases_of("speech.if", language).begins(said_plainly) or starts_request(said_plainly, language):
+        return True
+    if phrases_of("speech.adverbial", language).begins(said_plainly) and "," not in said_plainly:
+        return True
+    if language not in NAMES_SPEAKER:
+        return len(said_plainly) < 5
+    return phrases_of("speech.first_person", language).find(said_plainly) is None
+
+
+def _after_question(sentence: Span, whole: str, joints: list[re.Match[str]], language: str) -> list[Span]:
+    """Return the statement that gives a question its reason: "which bread can I have, I'm coeliac"."""
+    if language not in NAMES_SPEAKER or whole.rstrip()[-1:] in "?？":
+        return []
+    for joint in joints:
+        rest = whole[joint.end() :]
+        said_plainly = spell_out(rest, language)
+        own = phrases_of("speech.subject", language).begins(said_plainly)
+        if re.search(r"[,;:–—.]", joint.group()) and own is not None and len(rest.split()) >= 3:
+            return [Span(sentence.start + joint.end(), sentence.end)]
     return []
 
 
 def _only_sets_question(head: str, rest: str, language: str) -> bool:
     """Tell whether a statement only leads up: "we have 14 apples, how many each?", "I want to bake a cake, how?"."""
     if _has_number(head, language) and phrases_of("speech.how_many", language).find(rest):
+        return True
+    if phrases_of("speech.wants", language).begins(trim_clause(head, language).text):
         return True
     wants = said("kinds.goal", head, language) or said("kinds.task", head, language)
     return wants is not None and phrases_of("speech.how", language).begins(rest) is not None
@@ -102,7 +157,7 @@ def starts_request(text: str, language: str) -> bool:
         return False
     if begins_standing_wish(text, language):
         return True
-    if any(found.end() >= len(text.rstrip("。.!！ ")) for found in phrases("speech.request_end").find_all(text)):
+    if ends_in_request(text):
         return True
     for code in dict.fromkeys((language, "en")):
         found = phrases_of("speech.request_start", code).begins(text)
@@ -111,6 +166,12 @@ def starts_request(text: str, language: str) -> bool:
     # A short order may pass for another language: a long verb gives it away all the same.
     found = phrases("speech.request_start").begins(text)
     return found is not None and len(found[0]) >= 6 and language not in ("ja", "zh", "ko")
+
+
+def ends_in_request(text: str) -> bool:
+    """Tell whether a sentence ends in a request, where the verb stands last."""
+    end = len(text.rstrip("。.!！ "))
+    return any(found.end() >= end for found in phrases("speech.request_end").find_all(text))
 
 
 def is_standing(text: str, language: str) -> bool:

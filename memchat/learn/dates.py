@@ -8,6 +8,7 @@ from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memchat.learn.dates_dense import dense_looks_ahead, find_dense
+from memchat.learn.dates_spoken import numeric_dates, spoken_dates
 from memchat.learn.datewords import DateWords, annual_words, date_words
 from memchat.learn.dating import Found, add_months, day_text, month_text, next_weekday, span_text, year_text
 from memchat.learn.lexicon import skeleton
@@ -26,9 +27,12 @@ def local_date(at: datetime, zone: str) -> date:
     return at.astimezone(_zone(zone)).date()
 
 
-def absolute_dates(text: str, today: date, language: str) -> Dated:
-    """Return `text` with "tomorrow", "last March", "in three weeks" and the like made dates as seen from `today`."""
-    found: list[Found] = []
+def absolute_dates(text: str, today: date, language: str, *, month_first: bool = False) -> Dated:
+    """Return `text` with "tomorrow", "last March", "in three weeks" and the like made dates as seen from `today`.
+
+    `month_first` tells how to read "11/6".
+    """
+    found = list(numeric_dates(text, today, language, month_first=month_first))
     for find in _finders(language):
         for expression in find(text, today, language):
             if all(expression.end <= other.start or other.end <= expression.start for other in found):
@@ -61,7 +65,18 @@ def _finders(language: str) -> tuple[_Finder, ...]:
         return (find_dense,)
     if date_words(language) is None:
         return (_by_library,)
-    return (_distances, _days, _ends, _weeks_with_day, _weekdays, _periods, _month_days, _months, _day_numbers)
+    return (
+        spoken_dates,
+        _distances,
+        _days,
+        _ends,
+        _weeks_with_day,
+        _weekdays,
+        _periods,
+        _month_days,
+        _months,
+        _day_numbers,
+    )
 
 
 def _by_library(text: str, today: date, language: str) -> Iterator[Found]:
@@ -143,6 +158,8 @@ def _weekdays(text: str, today: date, language: str) -> Iterator[Found]:
     for hit in words.weekdays.finditer(plain):
         number = words.weekday_number(hit["word"])
         step = words.step(hit)
+        if re.match(r"\s+(?:of|in) (?:every|each|the month)\b", plain[hit.end() :]):
+            continue
         if words.recurs(plain, hit.start()) or (step is None and not words.joined(plain, hit.start(), hit.end())):
             continue
         back = step == -1 or (step is None and _looks_back(plain, hit.start(), words))

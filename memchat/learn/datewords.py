@@ -80,6 +80,8 @@ class DateWords:
             rf"(?<!\w)({_any([m for m in self._months if m not in _shared('ambiguous_months')])})(?!\w)"
         )
         self.day_numbers = _DAY_NUMBERS.get(self.language, re.compile(r"(?!)(?P<all>)(?P<day>)"))
+        self.weekday_pattern = _any(list(self._weekdays))
+        self.number_pattern = rf"(?:\d{{1,2}}|{_any(list(self._numbers))})"
         self.since = re.compile(rf"(?<!\w){_any(_shared('since'))}\s+$")
 
     def _marked(self, words: list[str], article: str = "") -> re.Pattern[str]:
@@ -154,6 +156,10 @@ class DateWords:
         """Tell whether a skeleton is the name of a month or a weekday."""
         return word in self._months or word.removesuffix("s") in self._weekdays
 
+    def is_weekday(self, word: str) -> bool:
+        """Tell whether a skeleton is the name of a weekday."""
+        return word in self._weekdays
+
     def number(self, word: str) -> int | None:
         """Return the value of a number word of this language."""
         return self._numbers.get(word)
@@ -225,7 +231,7 @@ def _offsets(text: str) -> dict[str, int]:
 
 _DAY_NUMBERS: Final = {
     "en": re.compile(
-        r"\b(?:on|by|until|till|from)\s+(?P<all>the\s+(?P<day>\d{1,2})(?:st|nd|rd|th))(?!\w|\s+of\b|\s+floor|\s+street|\s+place|\s+avenue)"
+        r"\b(?:on|by|until|till|from|for|before|after|since|is)\s+(?P<all>the\s+(?P<day>\d{1,2})(?:st|nd|rd|th))(?!\w|\s+of\b|\s+floor|\s+street|\s+place|\s+avenue)"
     ),
     "de": re.compile(r"\b(?:am|bis zum|ab dem|vom)\s+(?P<all>(?P<day>\d{1,2})\.)(?!\s*(?:\d|[^\W\d]))"),
     "fr": re.compile(r"\b(?P<all>le\s+(?P<day>\d{1,2}))(?=\s*(?:[.,;!]|$|a \d|prochain))"),

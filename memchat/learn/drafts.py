@@ -51,10 +51,14 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class ReadingOptions:
-    """What the user allows: own health without being asked, and the rules of what is never learnt."""
+    """What the user allows: own health without being asked, and the rules of what is never learnt.
+
+    `month_first` is how dates are written where they live.
+    """
 
     health: bool = False
     rules: Rules = field(default_factory=Rules)
+    month_first: bool = False
 
 
 def read_message(text: str, today: date, options: ReadingOptions, *, explicit: bool = False) -> Reading:
@@ -111,7 +115,7 @@ def _draft(
         return []
     drafts = []
     for text in _shortened(without_reason(clause.text, clause.language), clause.language):
-        dated = absolute_dates(text, today, clause.language)
+        dated = absolute_dates(text, today, clause.language, month_first=options.month_first)
         sentence = as_sentence(dated.text)
         if len(sentence) > LONGEST or not _says_something(sentence):
             dropped["too long" if len(sentence) > LONGEST else "too short"] += 1
@@ -152,8 +156,20 @@ def _shortened(text: str, language: str) -> list[str]:
         return [text]
     parts: list[str] = []
     for sentence in split_sentences(text):
-        parts += [part.of(text) for part in split_clauses(text, sentence, language)]
+        for part in split_clauses(text, sentence, language):
+            clause = part.of(text)
+            parts += [clause] if len(clause) <= LONGEST else re.split(_LOOSE_JOINT, clause)
     return parts if len(parts) > 1 else [text]
+
+
+# Where a sentence without end may be cut: "…, and my nan …, anyhow the wool …".
+_LOOSE_JOINT: Final = re.compile(
+    r"\s*[,;–—]\s*(?:and |und |et |y |e |en |och |i |и )?(?=(?:and|but|so|anyhow|anyway|because|which|though|"
+    r"although|plus|or|except|"
+    r"aber|weil|denn|also|jedenfalls|mais|donc|parce|pero|porque|así|ma|perché|quindi|mas|maar|dus|men|ale|bo|"
+    r"но|потому|ama|çünkü)\b)",
+    re.IGNORECASE,
+)
 
 
 def _says_something(text: str) -> bool:
@@ -166,7 +182,7 @@ def _says_something(text: str) -> bool:
 def _names_self(clause: Clause) -> bool:
     if has_unspaced_script(clause.text):
         return len(clause.text) > 6
-    return phrases_of("speech.first_person", clause.language).find(clause.text) is not None
+    return phrases_of("speech.first_person", clause.language).find(clause.plain) is not None
 
 
 def _only_takes_back(clause: Clause) -> bool:

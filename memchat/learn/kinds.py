@@ -6,8 +6,9 @@ from typing import Final
 
 from memchat.learn.acts import Clause, gives_name
 from memchat.learn.language import likely_languages
-from memchat.learn.lexicon import phrases, phrases_of, said, skeleton
+from memchat.learn.lexicon import phrases_of, said, skeleton
 from memchat.learn.sensitive import health_of, is_limit
+from memchat.learn.shape import is_habit, is_lasting_state
 from memchat.learn.statements import take_apart
 from memchat.records import Kind
 
@@ -64,7 +65,7 @@ def judge_clause(clause: Clause, *, dated: bool, ahead: bool = False) -> Judgeme
     weight += 2 if health_of(clause.text, clause.language) == "own" else 0
     weight += (
         1
-        if said("kinds.named", clause.text, clause.language) or said("speech.habit", clause.text, clause.language)
+        if said("kinds.named", clause.plain, clause.language) or said("speech.habit", clause.plain, clause.language)
         else 0
     )
     weight += 2 if clause.introduced or clause.standing else 0
@@ -93,7 +94,10 @@ def _ends_loosely(clause: Clause) -> bool:
     return any(ends)
 
 
-_JOINT: Final = re.compile(r"[,;:.]\s|\s(?:but|and|aber|und|mais|et|pero|y|ma|mas|e|maar|en|men|och|og|ale|a|i|но|и)\s")
+_JOINT: Final = re.compile(
+    r"[,;:.]\s|\s(?:but|and|aber|und|mais|et|pero|y|ma|mas|e|maar|en|men|och|og|ale|a|i|"
+    r"но|и)\s"
+)
 
 
 def kinds_of(clause: Clause, *, dated: bool, ahead: bool = False) -> list[Kind]:
@@ -101,17 +105,17 @@ def kinds_of(clause: Clause, *, dated: bool, ahead: bool = False) -> list[Kind]:
 
     Where the user has moved to and what they began to work at is who they are from then on, no passing event.
     """
-    text, language = _without_adverbs(clause.quote), clause.language
+    text, language = _without_adverbs(_in_plain_words(clause)), clause.language
     if clause.standing:
         return [Kind.PREFERENCE]
     found: list[Kind] = []
-    if _SELF.match(clause.text) or gives_name(clause.text):
+    if _SELF.match(clause.plain) or gives_name(clause.text):
         found.append(Kind.IDENTITY)
     if is_limit(text, language):
         found.append(Kind.CONSTRAINT)
     if said("wishes.accepts", text, language):
         found.append(Kind.DECISION)
-    if not ahead and Kind.CONSTRAINT not in found and _settles(clause.text, language):
+    if not ahead and Kind.CONSTRAINT not in found and _settles(clause.plain, language):
         found.append(Kind.IDENTITY)
     if dated and said("kinds.task", text, language):
         found.append(Kind.TASK)
@@ -125,6 +129,11 @@ def kinds_of(clause: Clause, *, dated: bool, ahead: bool = False) -> list[Kind]:
     return found
 
 
+def _in_plain_words(clause: Clause) -> str:
+    """Return the quote with its openings, or the text in plain words where it was typed in others."""
+    return clause.quote if clause.plain == clause.text else clause.plain
+
+
 def _settles(text: str, language: str) -> bool:
     """Tell whether a clause gives the user, and nobody else, a home, a job, a name or the like."""
     statement = take_apart(text, language)
@@ -135,7 +144,8 @@ _SETTLED: Final = frozenset(("home", "name", "age", "marital", "birthday", "job"
 
 
 _ADVERBS: Final = re.compile(
-    r"\b(i|we)\s+(?:(?:still|also|now|currently|usually|often|mostly|sometimes|actually|really|just|only|both|all|already|"
+    r"\b(i|we)\s+(?:(?:still|also|now|currently|usually|often|mostly|sometimes|actually|really|just|only|both|"
+    r"all|already|"
     r"quite|rather|absolutely|mainly|regularly|generally|normally|once|recently|finally)\s+)+",
     re.IGNORECASE,
 )
@@ -147,20 +157,19 @@ def _without_adverbs(text: str) -> str:
 
 
 def _says_habit(clause: Clause) -> bool:
-    plain = skeleton(_without_adverbs(clause.text))
-    found = re.match(r"(?:i|we)\s+([a-z]+)\b(?!')", plain) if clause.language == "en" else None
-    if found is not None:
-        # The simple present tells what one does as a rule, but for the verbs of talking and wanting.
-        return phrases("kinds.no_habit").begins(found[1]) is None and not found[1].endswith("ed")
-    copula = phrases_of("kinds.copula", clause.language).begins(clause.text)
-    return copula is not None and _PLACE.match(skeleton(clause.text)[copula.end() :]) is None
+    plain = _without_adverbs(clause.plain)
+    if is_habit(plain, clause.language) or is_lasting_state(plain, clause.language):
+        return True
+    copula = phrases_of("kinds.copula", clause.language).begins(plain)
+    return copula is not None and _PLACE.match(skeleton(plain)[copula.end() :]) is None
 
 
 _PLACE: Final = re.compile(
-    r"\s*(?:gerade|jetzt|in|im|auf|bei|beim|am|an|unterwegs|dans|sur|chez|au|aux|en|a|al|alla|nel|nella|no|na|w|we|v|ve|pa|i|"
+    r"\s*(?:gerade|jetzt|in|im|auf|bei|beim|am|an|unterwegs|dans|sur|chez|au|aux|en|a|al|alla|nel|nella|no|na|w|"
+    r"we|v|ve|pa|i|"
     r"te|bij|op|hos|under|в|на|у|في)\b"
 )
 
 
 def _owns(clause: Clause) -> bool:
-    return phrases_of("kinds.possession", clause.language).find(clause.text) is not None
+    return phrases_of("kinds.possession", clause.language).find(clause.plain) is not None

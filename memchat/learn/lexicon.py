@@ -123,7 +123,9 @@ def _section(name: str) -> dict[str, str]:
 
 
 # Quick typing leaves apostrophes out: "im", "ive", "dont", "thats"; not where another word would come of it ("well").
-_APOSTROPHE: Final = re.compile(r"\b(i)'(m|ve)\b|(n)'(t)\b|\b(we)'(ve)\b|\b(he|she|that|what|there|here)'(s)\b")
+_APOSTROPHE: Final = re.compile(
+    r"\b(i)'(m|ve)\b|(n)'(t)\b|\b(we)'(ve)\b|\b(you|they)'(re)\b|\b(he|she|that|what|there|here|let)'(s)\b"
+)
 
 
 def _to_pattern(phrase: str) -> tuple[str, str]:

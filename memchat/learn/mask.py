@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memchat.learn.language import guess_language
-from memchat.learn.lexicon import phrases, phrases_of
+from memchat.learn.lexicon import phrases, phrases_of, skeleton
 from memchat.learn.spans import HOLE, Span, split_sentences
 
 
@@ -182,9 +182,27 @@ def _tasks(text: str) -> Iterator[_Hole]:
 
 
 def _is_fiction(sentence: str) -> bool:
+    if casts(sentence):
+        return True
     found = phrases("speech.fiction").find(sentence)
     # "I play the lead in …" is true of the user; a game starts a sentence, or asks the other to play.
     return found is not None and _lead_in(sentence, found.start()) and sentence not in phrases("speech.fiction_end")
+
+
+def casts(sentence: str) -> bool:
+    """Tell whether a sentence hands the other a part: "You're the innkeeper", not "you're a star"."""
+    if sentence.rstrip()[-1:] in "?？؟":
+        return False
+    language = guess_language(sentence)
+    found = phrases_of("speech.casting", language).find(sentence)
+    if found is None or not _lead_in(sentence, found.start()):
+        return False
+    return phrases_of("speech.no_part", language).begins(sentence, _next_word(sentence, found.end())) is None
+
+
+def _next_word(text: str, place: int) -> int:
+    space = re.match(r"\W*", text[place:])
+    return place + (space.end() if space else 0)
 
 
 def is_text_task(sentence: str) -> bool:
@@ -213,7 +231,21 @@ def _asks_for(sentence: str, name: str) -> bool:
 def is_hypothetical(sentence: str) -> bool:
     """Tell whether a sentence starts by supposing something."""
     found = phrases("speech.hypothetical").find(sentence)
-    return found is not None and _lead_in(sentence, found.start())
+    if found is not None and _lead_in(sentence, found.start()):
+        return True
+    return _UNREAL.search(skeleton(sentence)) is not None
+
+
+# "…: had I retired at fifty, who'd …", "I'd keep bees were I in Peru".
+_UNREAL: Final = re.compile(
+    r"\b(?<!when )(?<!what )(?<!where )(?:had|were) (?:i|we|my \w+)\b.*\b(?:would|'d|could|might|wouldn't)\b"
+    r"|\b(?:would|'d|could|might)\b.* (?:had|were) (?:i|we)\b|\bif (?:i|we|my \w+) (?:was|were|had|lived|moved|"
+    r"could|\w+ed)\b.*\b(?:would|'d|could|might)\b"
+    r"|\b(?:would|'d)\b.*\bif (?:i|we|my \w+) (?:was|were|had|lived|could)\b|\b(?:in the abstract|"
+    r"hypothetically|for the sake of argument|thought experiment)\b"
+    r"|\bhatte ich\b.*\b(?:ware|hatte|wurde|brauchte|konnte)\b|\b(?:ware|wurde) ich\b.*\b(?:ware|hatte|wurde|"
+    r"brauchte|konnte)\b"
+)
 
 
 def _lead_in(sentence: str, end: int) -> bool:

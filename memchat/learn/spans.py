@@ -106,7 +106,7 @@ _TOGETHER: Final = re.compile(
 )
 _OBJECTS: Final = frozenset(("me", "moi", "mich", "mir", "uns", "us", "mim", "mij", "mig", "mnie"))
 _AND: Final = {
-    "en": "and also|and|plus",
+    "en": "and also|and|plus|so|n|&",
     "de": "und|ausserdem|sowie",
     "fr": "et",
     "es": "y|e|ademas",

@@ -12,6 +12,7 @@ from typing import Final
 from memchat.engine import ChatModel, Embedder
 from memchat.errors import Cancelled, NotFound
 from memchat.learn.dates import local_date
+from memchat.learn.dates_spoken import is_month_first
 from memchat.learn.drafts import Draft, Reading, ReadingOptions, is_important, read_message
 from memchat.learn.embedding import embed_new
 from memchat.learn.extract import Trust, choose_drafts
@@ -103,7 +104,7 @@ def read_turn(queued: QueuedTurn, options: LearnOptions, earlier: Sequence[Turn]
     if in_game(earlier) and not closes_fiction(turn.user_text):
         return Reading((), {"fiction": 1})
     today = local_date(turn.at, turn.zone)
-    allowed = ReadingOptions(options.health, options.rules)
+    allowed = ReadingOptions(options.health, options.rules, is_month_first(turn.zone))
     return read_message(turn.user_text, today, allowed, explicit=queued.explicit)
 
 

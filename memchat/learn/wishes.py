@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from memchat.learn.dates import local_date
+from memchat.learn.dates_spoken import is_month_first
 from memchat.learn.drafts import Draft, ReadingOptions, draft_wish
 from memchat.learn.gist import forgotten_forms
 from memchat.learn.kinds import Judgement
@@ -45,7 +46,7 @@ def store_explicit(store: Store, wish: str, turn: Turn, now: datetime, options: 
         return Answer(sentences=(_WITH_SECRET,))
     dropped: Counter[str] = Counter()
     today = local_date(turn.at, turn.zone)
-    drafts = draft_wish(wish, today, ReadingOptions(True, options.rules), dropped) or _as_said(wish, dropped)
+    drafts = draft_wish(wish, today, _allowed(options, turn), dropped) or _as_said(wish, dropped)
     if not drafts:
         reason = next(iter(dropped), "")
         return Answer(sentences=(_REFUSALS.get(reason, "Not saved: there is nothing in it to remember."),))
@@ -56,6 +57,10 @@ def store_explicit(store: Store, wish: str, turn: Turn, now: datetime, options: 
         for draft in drafts:
             writer.write(plan(store, draft, turn.at))
     return _answer(store, writer, drafts)
+
+
+def _allowed(options: LearnOptions, turn: Turn) -> ReadingOptions:
+    return ReadingOptions(True, options.rules, is_month_first(turn.zone))
 
 
 def _answer(store: Store, writer: Writer, drafts: list[Draft]) -> Answer:
