@@ -74,7 +74,11 @@ def _beside_llm(lab: Lab) -> Line:
 
 def _environment(lab: Lab) -> dict[str, str]:
     home = {name: str(lab.work) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "LLM_USER_PATH")}
-    return {**os.environ, **home, "PYTHONPATH": str(_ROOT), "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}
+    # Installed programs are compiled: so is this one, in the round that warms up, whatever the shell says of bytecode.
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    compiled = {"PYTHONPYCACHEPREFIX": str(lab.work / "bytecode")}
+    plain = {"PYTHONPATH": str(_ROOT), "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}
+    return inherited | home | compiled | plain
 
 
 def _cpu(lab: Lab, code: str, *arguments: str, python: str = "") -> Contestant:
