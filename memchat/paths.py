@@ -8,6 +8,7 @@ from typing import Final
 from memchat.errors import UsageError
 
 DEFAULT_USER: Final = "default"
+PRIVATE_FILE: Final = 0o600  # the mode of a file that only its owner may read
 _PLAIN: Final = "abcdefghijklmnopqrstuvwxyz0123456789_-"
 _LONGEST_NAME: Final = 100
 _LONGEST: Final = 1 << 30  # bytes; a device such as /dev/zero has no end

@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Event
 
 from memchat.records import Chunk, Done, Message, Sampling
-from memchat.terminal.repl import run_repl
+from memchat.terminal.front import run_chat
 from tests.fakes import FakeChat
 from tests.stage import make_app
 
@@ -57,7 +57,7 @@ def main() -> int:
     mode = "auto" if scene in ("learning", "learnt") else "off"
     app = make_app(folder, model, learn__mode=mode, learn__idle_seconds=1.0 if scene == "learnt" else 0.0)
     try:
-        return run_repl(app, app.open_chat())
+        return run_chat(app, "normal")
     finally:
         app.close()
 

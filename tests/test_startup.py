@@ -68,3 +68,10 @@ def test_a_chat_with_ollama_never_loads_numpy_or_the_embedded_engine(tmp_path):
         modules = loaded_by("--db", db, "--host", server.url, "--engine", "ollama", "chat", home=tmp_path, typed="hi\n")
     assert server.chats, "else nothing was said"
     assert modules & (ENGINES | {"sqlite_vec", "prompt_toolkit"}) == set()
+
+
+def test_a_plain_start_needs_neither_typer_nor_pydantic(tmp_path):
+    """They take longer to load than all else that the first prompt needs."""
+    modules = loaded_by(home=tmp_path)
+    assert modules & {"typer", "click", "pydantic"} == set()
+    assert "memchat.chat" in modules, "else nothing was started"

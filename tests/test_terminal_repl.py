@@ -19,6 +19,7 @@ from memchat.chat import Mode
 from memchat.errors import EngineFailed, EngineUnreachable, StoreBusy
 from memchat.records import Chunk
 from memchat.terminal.completion import Choices, CommandCompleter
+from memchat.terminal.front import run_chat
 from memchat.terminal.history import MessageHistory
 from memchat.terminal.notices import NoticeBoard
 from memchat.terminal.reading import PromptReader, is_open, without_quotes
@@ -68,7 +69,7 @@ def run(keys: PipeInput, folder: Path, typed: str, model: FakeChat, **settings: 
     app = make_app(folder, model, **settings)
     try:
         with typing(keys, typed):
-            return run_repl(app, app.open_chat())
+            return run_chat(app, "normal")
     finally:
         app.close()
 

@@ -7,16 +7,16 @@ from threading import Event
 from typing import TYPE_CHECKING, Self
 
 from memchat.app.engines import Engines
-from memchat.engine import ChatModel, Embedder
 from memchat.errors import NotFound, StoreError
 from memchat.paths import DEFAULT_USER, Paths, locate
-from memchat.records import EmbedderCard, Message, QueuedTurn, Sampling, Session
 from memchat.settings import Settings, Value, load_settings
-from memchat.store import Store
 
-if TYPE_CHECKING:  # late where they are used: most commands need the file alone, and these are half of the start
+if TYPE_CHECKING:  # late where they are used: a prompt needs none of them to stand, and most commands the file alone
     from memchat.chat import Chat, ChatOptions, Mode
+    from memchat.engine import ChatModel, Embedder
     from memchat.learn import Learner
+    from memchat.records import EmbedderCard, Message, QueuedTurn, Session
+    from memchat.store import Store
 
 
 def utc_now() -> datetime:
@@ -58,21 +58,23 @@ class App:
         return self.settings.text("user") or DEFAULT_USER
 
     @property
-    def store(self) -> Store:
+    def store(self) -> "Store":
         """The memory file of the main thread; raises StoreError when it cannot be used."""
         if self._store is None:
             self._store = self.open_store()
         return self._store
 
-    def open_store(self) -> Store:
+    def open_store(self) -> "Store":
         """Open another connection, for another thread."""
+        from memchat.store import Store
+
         return Store.open(self.paths.db, self.user)
 
-    def chat_model(self) -> ChatModel:
+    def chat_model(self) -> "ChatModel":
         """Return the chat model, loading it at the first call."""
         return self.engines.chat()
 
-    def embedder(self) -> Embedder | None:
+    def embedder(self) -> "Embedder | None":
         """Return the file's embedder, or None when it is not to be had."""
         return self.engines.embedder()
 
@@ -129,11 +131,11 @@ class App:
 
     # -- what keeps the chat's prompt in the engine's cache while others use the model
 
-    def _model_for_learning(self) -> ChatModel:
+    def _model_for_learning(self) -> "ChatModel":
         self._cooled = True
         return self.chat_model()
 
-    def _context_of(self, queued: QueuedTurn) -> Sequence[Message]:
+    def _context_of(self, queued: "QueuedTurn") -> "Sequence[Message]":
         """Return the prompt for learning to ride on: an Ollama server may have one slot and no other cache."""
         chat = self._chat
         if chat is None or chat.session is None or chat.session.id != queued.turn.session:
@@ -142,7 +144,7 @@ class App:
             return ()  # the embedded engine puts the chat's state aside by itself
         return chat.settled_prefix() or ()
 
-    def _warm_again(self, store: Store, model: Callable[[], ChatModel], stop: Event) -> bool:
+    def _warm_again(self, store: "Store", model: "Callable[[], ChatModel]", stop: Event) -> bool:
         """Have the model read the chat's prompt again after idle work with prompts of its own."""
         prefix = self._chat.settled_prefix() if self._chat is not None and self._cooled else None
         if prefix is not None:
@@ -152,26 +154,26 @@ class App:
 
     # -- idle work on conversations, in the learner's thread and with its store
 
-    def _summarise(self, store: Store, model: Callable[[], ChatModel], stop: Event) -> bool:
+    def _summarise(self, store: "Store", model: "Callable[[], ChatModel]", stop: Event) -> bool:
         from memchat.chat.idle import summarise
 
         waiting = self._chat.unsummarised() if self._chat and self.settings.flag("chat.summarise") else None
         return waiting is not None and summarise(store, model(), waiting, stop)
 
-    def _give_title(self, store: Store, model: Callable[[], ChatModel], stop: Event) -> bool:
+    def _give_title(self, store: "Store", model: "Callable[[], ChatModel]", stop: Event) -> bool:
         from memchat.chat.idle import give_title
 
         here = self._chat.session.id if self._chat and self._chat.session else None
         return self.settings.flag("chat.titles") and give_title(store, model, stop, here)
 
-    def _store_or_none(self) -> Store | None:
+    def _store_or_none(self) -> "Store | None":
         try:
             return self.store
         except StoreError as error:
             self.why_no_memory = error.sentence
             return None
 
-    def _session(self, store: Store | None, continue_: bool, resume: int | None) -> Session | None:
+    def _session(self, store: "Store | None", continue_: bool, resume: int | None) -> "Session | None":
         if store is None:
             return None
         if resume is not None:
@@ -186,6 +188,7 @@ class App:
     def _chat_options(self) -> "ChatOptions":
         from memchat.chat import ChatOptions
         from memchat.learn import LearnOptions
+        from memchat.records import Sampling
 
         settings = self.settings
         seed = settings["chat.seed"]
@@ -202,9 +205,11 @@ class App:
             learn=LearnOptions.of(settings),
         )
 
-    def _recorded_embedder(self) -> EmbedderCard | None:
+    def _recorded_embedder(self) -> "EmbedderCard | None":
         if not os.path.exists(self.paths.db):
             return None
+        from memchat.store import Store
+
         try:  # a connection of its own, since any thread may be the first to need an embedder
             with Store.open(self.paths.db, self.user, read_only=True) as store:
                 return store.embedder()

@@ -7,13 +7,13 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Final
 
-from memchat.engine import ChatModel, Embedder
 from memchat.errors import EngineError, EngineUnreachable, MemchatError, ModelMissing
-from memchat.records import EmbedderCard
 from memchat.settings import Settings
 
 if TYPE_CHECKING:
+    from memchat.engine import ChatModel, Embedder
     from memchat.engine.host import Host
+    from memchat.records import EmbedderCard
 
 _LOG: Final = logging.getLogger(__name__)
 EMBEDDED_EMBEDDER: Final = "all-MiniLM-L6-v2"  # how the embedded embedder calls itself in memory files
@@ -33,7 +33,7 @@ class Engines:
     `recorded` tells which embedder the memory file belongs to: that one is used for it, whatever answers the chat.
     """
 
-    def __init__(self, settings: Settings, models: Path, recorded: Callable[[], EmbedderCard | None]) -> None:
+    def __init__(self, settings: Settings, models: Path, recorded: "Callable[[], EmbedderCard | None]") -> None:
         self._settings = settings
         self._models = models
         self._recorded = recorded
@@ -53,14 +53,14 @@ class Engines:
                 _LOG.info("engine %s, model %s", self._choice.engine, self._choice.model or "its own")
             return self._choice
 
-    def chat(self) -> ChatModel:
+    def chat(self) -> "ChatModel":
         """Return the chat model, loading it at the first call."""
         with self._chatting:
             if self._chat is None:
                 self._chat = self._open_chat(self.choose())
             return self._chat
 
-    def switch(self, model: str) -> ChatModel:
+    def switch(self, model: str) -> "ChatModel":
         """Go over to another chat model by name; the old one is kept when that fails."""
         with self._chatting:
             choice = self._named(model)
@@ -76,7 +76,7 @@ class Engines:
         with self._choosing, self._embedding:
             self._choice, self._embedder_tried, self.why_no_embedder = None, False, None
 
-    def embedder(self) -> Embedder | None:
+    def embedder(self) -> "Embedder | None":
         """Return the memory file's embedder; None where it is not to be had, and `why_no_embedder` says why."""
         with self._embedding:
             if not self._embedder_tried:
@@ -96,7 +96,7 @@ class Engines:
         except MemchatError:
             return None
 
-    def reachable_embedder(self) -> Embedder | None:
+    def reachable_embedder(self) -> "Embedder | None":
         """Return the embedder if it answers now, else None."""
         embedder = self.embedder()
         try:
@@ -106,7 +106,7 @@ class Engines:
             return None
         return embedder
 
-    def wanted_embedder(self) -> Embedder:
+    def wanted_embedder(self) -> "Embedder":
         """Return the embedder that the settings ask for, whatever the file was made with: for `reindex`.
 
         Raises EngineError when it is not to be had.
@@ -190,7 +190,7 @@ class Engines:
 
     # -- opening
 
-    def _open_chat(self, choice: Choice) -> ChatModel:
+    def _open_chat(self, choice: Choice) -> "ChatModel":
         settings = self._settings
         if choice.engine == "embedded":
             from memchat.engine.embedded import open_chat
@@ -213,7 +213,7 @@ class Engines:
             allow_remote=self._allowed(),
         )
 
-    def _open_embedder(self, name: str) -> Embedder:
+    def _open_embedder(self, name: str) -> "Embedder":
         if name == EMBEDDED_EMBEDDER:
             from memchat.engine.embedded import open_embedder
 

@@ -41,6 +41,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _dispatch(argv: Sequence[str] | None) -> int:
+    from memchat.cli.chatting import read_plain_start, start_plainly
+
+    plain = read_plain_start(sys.argv[1:] if argv is None else argv, os.environ)
+    if plain is not None:
+        return start_plainly(plain)
     from memchat.cli.program import build
 
     try:

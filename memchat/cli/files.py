@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from memchat.cli.invocation import Invocation, JsonFlag, print_json, print_line, tell
+from memchat.cli.flags import JsonFlag
+from memchat.cli.invocation import Invocation, print_json, print_line, tell
 from memchat.cli.progress import progress_bar
 from memchat.paths import read_outside, typed_path
 from memchat.text import counted

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memchat.cli.invocation import Invocation, JsonFlag, confirm, on_terminal, print_json, print_line, tell
+from memchat.cli.flags import JsonFlag
+from memchat.cli.invocation import Invocation, confirm, on_terminal, print_json, print_line, tell
 from memchat.cli.progress import progress_bar
 from memchat.errors import ConfigError, EngineFailed, MemchatError, StoreError, UsageError
 

@@ -3,9 +3,7 @@
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from memchat.errors import UsageError
 from memchat.text import clean
@@ -14,8 +12,6 @@ if TYPE_CHECKING:
     from memchat.app import App
     from memchat.settings import Value
     from memchat.store import Store
-
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 class Invocation:

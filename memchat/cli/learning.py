@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memchat.cli.invocation import Invocation, JsonFlag, print_json, print_line, tell
+from memchat.cli.flags import JsonFlag
+from memchat.cli.invocation import Invocation, print_json, print_line, tell
 from memchat.cli.progress import progress_bar
 from memchat.errors import NotFound, UsageError
 from memchat.paths import typed_path

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memchat.cli.flags import JsonFlag
 from memchat.cli.invocation import (
     Invocation,
-    JsonFlag,
     confirm,
     on_terminal,
     parse_moment,

@@ -6,6 +6,7 @@ import typer
 
 from memchat import __version__
 from memchat.cli import files, health, learning, memories, recalling, sessions, talking
+from memchat.cli.chatting import hold_chat
 from memchat.cli.invocation import Invocation
 
 _HELP = """A chat assistant with a long-term memory that never leaves this machine.
@@ -74,4 +75,6 @@ def _options(
     )
     context.call_on_close(context.obj.close)
     if context.invoked_subcommand is None:
-        talking.start_chat(context.obj)
+        status = hold_chat(context.obj)
+        if status:
+            raise typer.Exit(status)

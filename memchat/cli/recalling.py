@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memchat.cli.invocation import Invocation, JsonFlag, on_terminal, parse_moment, print_json, print_line, tell
+from memchat.cli.flags import JsonFlag
+from memchat.cli.invocation import Invocation, on_terminal, parse_moment, print_json, print_line, tell
 from memchat.errors import NotFound, UsageError
 from memchat.paths import typed_path
 from memchat.text import counted

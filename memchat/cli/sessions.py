@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from memchat.cli.invocation import Invocation, JsonFlag, confirm, on_terminal, print_json, print_line, tell
+from memchat.cli.flags import JsonFlag
+from memchat.cli.invocation import Invocation, confirm, on_terminal, print_json, print_line, tell
 from memchat.errors import MemchatError, NotFound, UsageError
 from memchat.paths import typed_path
 from memchat.text import counted

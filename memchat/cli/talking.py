@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memchat.cli.invocation import Invocation, JsonFlag, on_terminal, print_json, tell
+from memchat.cli.chatting import hold_chat, tell_of_memory
+from memchat.cli.flags import JsonFlag
+from memchat.cli.invocation import print_json, tell
 from memchat.errors import Cancelled, UsageError
 
 if TYPE_CHECKING:
-    from memchat.app import App
-    from memchat.chat import Attachment, Chat, TurnResult
+    from memchat.chat import Attachment, TurnResult
 
 _STDIN_WAIT = 0.5  # seconds to wait for a pipe to show data; a longer wait is asked for with "-"
 
@@ -24,11 +25,6 @@ def register(program: typer.Typer) -> None:
     """Add the commands to the program."""
     program.command("chat")(chat)
     program.command("ask")(ask)
-
-
-def start_chat(invocation: Invocation) -> None:
-    """Start the REPL with no options, as `memchat` alone does."""
-    _chat(invocation)
 
 
 def chat(
@@ -47,33 +43,13 @@ def chat(
         raise UsageError("Choose one of --incognito and --read-only.")
     if plain:
         context.obj.app.change_setting("terminal.plain", True)
-    _chat(context.obj, incognito=incognito, read_only=read_only, continue_=continue_, resume=resume)
-
-
-def _chat(
-    invocation: Invocation,
-    *,
-    incognito: bool = False,
-    read_only: bool = False,
-    continue_: bool = False,
-    resume: int | None = None,
-) -> None:
-    from memchat.chat import Mode  # late, here and below: with the layers under it, it is half of the start
-
-    mode = Mode.INCOGNITO if incognito else Mode.READ_ONLY if read_only else Mode.NORMAL
-    app = invocation.app
-    conversation = app.open_chat(mode=mode, continue_=continue_, resume=resume)
-    if on_terminal():
-        from memchat.terminal.repl import run_repl  # late: prompt-toolkit is only needed by people
-
-        status = run_repl(app, conversation)
-    else:
-        from memchat.terminal.lines import run_lines
-
-        _tell_of_memory(app, conversation)
-        status = run_lines(app, conversation, sys.stdin, sys.stdout, sys.stderr)
+    status = hold_chat(context.obj, _mode(incognito, read_only), continue_=continue_, resume=resume)
     if status:
         raise typer.Exit(status)
+
+
+def _mode(incognito: bool, read_only: bool) -> str:
+    return "incognito" if incognito else "read-only" if read_only else "normal"
 
 
 def ask(
@@ -92,21 +68,13 @@ def ask(
     question, attachments = _question(text)
     app = context.obj.app
     conversation = app.open_chat(mode=Mode.INCOGNITO if incognito else Mode.NORMAL)
-    _tell_of_memory(app, conversation)
+    tell_of_memory(app, conversation)
     conversation.learning = conversation.learning and not no_learn
     result = _answer(conversation.turn(question, Event(), attachments), quiet=json_)
     if json_:
         print_json(_as_json(result))
     if result.interrupted:
         raise Cancelled("The reply was interrupted.")
-
-
-def _tell_of_memory(app: "App", conversation: "Chat") -> None:
-    """Say why this conversation has no memory, or what is odd about its file."""
-    if app.why_no_memory:
-        tell(f"No memory in this chat: {app.why_no_memory}")
-    for notice in conversation.store.notices if conversation.store else ():
-        tell(notice)
 
 
 def _as_json(result: "TurnResult") -> dict[str, object]:

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from memchat.errors import MemchatError, StoreFull, UsageError
+from memchat.paths import PRIVATE_FILE
 from memchat.store import Store
 
-PRIVATE_FILE = 0o600
 _ABANDONED_SECONDS = 3600
 
 

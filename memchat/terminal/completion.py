@@ -2,16 +2,17 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
 from prompt_toolkit.document import Document
 
-from memchat.records import Kind, Memory, Session
-from memchat.terminal.commands import COMMANDS, find_command
-from memchat.terminal.desk import Command, Completes
 from memchat.terminal.render import shortened
 from memchat.text import fold
+
+if TYPE_CHECKING:
+    from memchat.records import Memory, Session
+    from memchat.terminal.desk import Command, Completes
 
 _MOST: Final = 50  # rows of the menu
 
@@ -20,8 +21,8 @@ _MOST: Final = 50  # rows of the menu
 class Choices:
     """Where the words after a command come from; each is asked when it is first needed."""
 
-    memories: Callable[[], Sequence[Memory]]
-    sessions: Callable[[], Sequence[Session]]
+    memories: "Callable[[], Sequence[Memory]]"
+    sessions: "Callable[[], Sequence[Session]]"
     models: Callable[[], Sequence[str]]
 
 
@@ -45,6 +46,10 @@ class CommandCompleter(Completer):
         line = document.text_before_cursor
         if not line.startswith("/") or "\n" in document.text:
             return
+        # Late, here and below: the commands bring all that they work with, and the first prompt stands without.
+        from memchat.terminal.commands import find_command
+        from memchat.terminal.desk import Completes
+
         word, space, rest = line[1:].partition(" ")
         if not space:
             yield from _insert(word, match(word, _command_offers()))
@@ -58,7 +63,9 @@ class CommandCompleter(Completer):
         last = rest.rpartition(" ")[2]
         yield from _insert(last, match(last, self._offers(command)))
 
-    def _offers(self, command: Command) -> list[Offer]:
+    def _offers(self, command: "Command") -> list[Offer]:
+        from memchat.terminal.desk import Completes
+
         if command.completes is Completes.CHOICE:
             return [(choice, "") for choice in command.choices]
         if command.completes is Completes.COMMAND:
@@ -67,7 +74,10 @@ class CommandCompleter(Completer):
             self._read[command.completes] = list(self._ask(command.completes))
         return self._read[command.completes]
 
-    def _ask(self, what: Completes) -> Iterator[Offer]:
+    def _ask(self, what: "Completes") -> Iterator[Offer]:
+        from memchat.records import Kind
+        from memchat.terminal.desk import Completes
+
         if what is Completes.KIND:
             yield from ((kind.value, "") for kind in Kind)
         elif what is Completes.MEMORY:
@@ -103,6 +113,8 @@ def _is_spread(sought: str, name: str) -> bool:
 
 
 def _command_offers() -> list[Offer]:
+    from memchat.terminal.commands import COMMANDS
+
     return [(f"{row.name} " if row.usage else row.name, row.help) for row in COMMANDS]
 
 

@@ -87,6 +87,12 @@ class Desk:
             raise UsageError(f"This chat is {self.chat.mode.value}; /{self.chat.mode.value} switches that off.")
         return self.store
 
+    def faults(self) -> list[str]:
+        """Return why this chat has no memory, or what is odd about its file."""
+        if self.app.why_no_memory:
+            return [f"No memory in this chat: {self.app.why_no_memory}"]
+        return list(self.chat.store.notices) if self.chat.store else []
+
     def next_message(self, text: str, *, instead: bool) -> tuple[Attachment, ...]:
         """Note what is about to be said and return what goes with it; `instead` is the last message anew."""
         along = self.attached or (self.last_attached if instead else ())

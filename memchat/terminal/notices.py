@@ -4,11 +4,9 @@ from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from memchat.records import Memory
-from memchat.terminal.memory_text import memory_line
-
 if TYPE_CHECKING:
     from memchat.learn import Learned
+    from memchat.records import Memory
 
 
 class NoticeBoard:
@@ -39,11 +37,13 @@ class NoticeBoard:
 
 def learnt_lines(learned: "Learned") -> list[str]:
     """Return what the user is told of a learning: new memories, replaced ones, and what waits for approval."""
+    from memchat.terminal.memory_text import memory_line  # late: the first prompt has nothing to tell of memories
+
     lines = [f"+ {memory_line(memory)} · /undo" for memory in learned.added]
     lines += [f"− {memory_line(memory)} ({_fate(memory)})" for memory in learned.superseded]
     lines += [f"? {memory_line(memory)} · /pending" for memory in learned.proposed]
     return lines
 
 
-def _fate(memory: Memory) -> str:
+def _fate(memory: "Memory") -> str:
     return f"replaced by #{memory.superseded_by}" if memory.superseded_by else "no longer true"

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Protocol
 
+from memchat import __version__
 from memchat.errors import MemchatError
 from memchat.terminal.notices import NoticeBoard
 from memchat.terminal.toolbar import Standing, prompt_text, toolbar_text
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from memchat.terminal.completion import CommandCompleter
     from memchat.terminal.history import MessageHistory
 
+GREETING: Final = f"memchat {__version__} · /help · Ctrl-D leaves"
 QUOTES: Final = '"""'
 
 
@@ -29,6 +31,10 @@ class Reader(Protocol):
 
     def ask(self, question: str) -> bool:
         """Put a yes-or-no question; anything but yes is no."""
+        ...
+
+    def forget(self) -> None:
+        """Drop what was typed so far."""
         ...
 
 
@@ -83,6 +89,9 @@ class LineReader:
             return means_yes(input(f"{question} [y/N] "))
         except (EOFError, KeyboardInterrupt):
             return False
+
+    def forget(self) -> None:
+        """Keep nothing, as ever."""
 
 
 class PromptReader:

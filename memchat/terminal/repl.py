@@ -5,7 +5,6 @@ from contextlib import nullcontext, suppress
 from threading import Event
 from typing import TYPE_CHECKING
 
-from memchat import __version__
 from memchat.app import App
 from memchat.chat import Chat, Mode
 from memchat.errors import MemchatError
@@ -15,9 +14,8 @@ from memchat.terminal.commands import read_call, run_command
 from memchat.terminal.desk import Desk, Leave, Outcome, Say, Write
 from memchat.terminal.keyboard import ending_in_order, interruptible, typing_ahead
 from memchat.terminal.leaving import finish_learning
-from memchat.terminal.models import list_models
 from memchat.terminal.notices import NoticeBoard
-from memchat.terminal.reading import LineReader, Reader, is_dumb
+from memchat.terminal.reading import GREETING, LineReader, Reader, is_dumb
 from memchat.terminal.render import make_console, print_error, quiet
 from memchat.terminal.speaking import Speaker
 from memchat.terminal.toolbar import Standing
@@ -26,28 +24,28 @@ from memchat.terminal.waiting import WaitingLine
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from memchat.terminal.front import Front
+
 
 def run_repl(app: App, chat: Chat) -> int:
     """Talk until Ctrl-D or /quit; return the exit status."""
-    console = make_console()
-    desk = Desk(
-        app,
-        chat,
-        console,
-        console,
-        plain=app.settings.flag("terminal.plain"),
-        thinking=app.settings.text("chat.thinking") or "hide",
-    )
     with ending_in_order():
-        return Repl(desk).run()
+        return Repl(make_desk(app, chat)).run()
+
+
+def make_desk(app: App, chat: Chat) -> Desk:
+    """Put together what the commands of a chat have at hand."""
+    console = make_console()
+    plain, thinking = app.settings.flag("terminal.plain"), app.settings.text("chat.thinking") or "hide"
+    return Desk(app, chat, console, console, plain=plain, thinking=thinking)
 
 
 class Repl:
-    """The loop around one desk."""
+    """The loop around one desk; `front` is the prompt that stands already, if one does."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, front: "Front | None" = None) -> None:
         self._desk = desk
-        self._board = NoticeBoard()
+        self._board = front.board if front is not None else NoticeBoard()
         self._background = Background(desk, self._board)
         self._waiting = WaitingLine(sys.stdout, width=lambda: desk.console.width, alive=_can_rub_out(desk.console))
         self._speaker = Speaker(desk, self._waiting)
@@ -55,20 +53,25 @@ class Repl:
         self._instead = False  # the next message takes the place of the last exchange
         self._warm = (desk.chat, desk.card)  # which conversation and model the background serves
         self._shown = Standing(desk.app.user)
-        self._reader = self._make_reader()
-        desk.ask = self._reader.ask
+        self._reader = front.reader if front is not None else self._make_reader()
+        desk.ask, desk.forgot = self._reader.ask, self._reader.forget
         desk.learn, desk.hush = self._background.wake, self._background.paused
 
     def run(self) -> int:
-        """Read and answer until the user leaves."""
+        """Greet, read and answer until the user leaves; return the exit status."""
         self._greet()
-        self._reader.ready = self._begin
-        while self._round():
-            pass
-        self._leave()
+        self._reader.ready = self.begin
+        return self.go_on()
+
+    def go_on(self, typed: str | None = None) -> int:
+        """Read and answer until the user leaves, beginning with what was `typed` already; return the exit status."""
+        stays = typed is None or self._round(typed)
+        while stays:
+            stays = self._round()
+        self.leave()
         return 0
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         """Start what goes on beside the prompt, once it stands: the imports of that would hold it up."""
         self._reader.ready = lambda: None
         self._background.start_learning()
@@ -76,20 +79,18 @@ class Repl:
 
     def _greet(self) -> None:
         desk = self._desk
-        quiet(desk.remarks, f"memchat {__version__} · /help · Ctrl-D leaves")
-        if desk.app.why_no_memory:
-            print_error(desk.remarks, f"No memory in this chat: {desk.app.why_no_memory}")
-        for notice in desk.chat.store.notices if desk.chat.store else ():
-            quiet(desk.remarks, notice)
+        quiet(desk.remarks, GREETING)
+        for sentence in desk.faults():
+            (print_error if desk.app.why_no_memory else quiet)(desk.remarks, sentence)
         if desk.chat.session is not None:
             title = f" “{desk.chat.session.title}”" if desk.chat.session.title else ""
             quiet(desk.remarks, f"Going on with conversation {desk.chat.session.id}{title}.")
 
-    def _round(self) -> bool:
+    def _round(self, typed: str | None = None) -> bool:
         """Read and take one message; False when the user leaves. No Ctrl-C gets past here."""
         written, self._written = self._written, ""
         try:
-            message = self._reader.read(written)
+            message = self._reader.read(written) if typed is None else typed
             return not message.strip() or self._take(message)
         except EOFError:
             return False
@@ -134,59 +135,47 @@ class Repl:
             finally:
                 self._waiting.hide()
 
-    def _leave(self) -> None:
+    def leave(self) -> None:
         """Wait for what is still to be learnt, a bounded time, and say what is left."""
         finish_learning(self._desk, self._background, self._waiting)
         self._background.close()
-        self._show_notices()
+        self.show_notices()
         self._waiting.close()
 
     # -- what the input line needs
 
     def _make_reader(self) -> Reader:
-        desk, app = self._desk, self._desk.app
         if is_dumb():
-            return LineReader(self._standing, self._show_notices)
-        # Late: a quarter of a second, which a dumb terminal need not wait for.
-        from memchat.terminal.completion import Choices, CommandCompleter
-        from memchat.terminal.editor import edit_text
-        from memchat.terminal.history import MessageHistory
-        from memchat.terminal.reading import PromptReader
-        from memchat.terminal.typed import trim_typed
+            return LineReader(self.standing, self.show_notices)
+        from memchat.terminal.front import make_prompt  # late: prompt-toolkit, which a dumb terminal need not wait for
 
-        trim_typed(app.paths.history)
-        history = MessageHistory(app.paths.history, self._may_keep_typed, app.clock)
-        completer = CommandCompleter(Choices(self._memories, self._sessions, lambda: list_models(app)))
-        reader = PromptReader(
-            self._standing,
-            self._show_notices,
-            self._board,
-            history=history,
-            completer=completer,
-            vi=app.settings.flag("terminal.vi"),
-            edit=edit_text,
-            remark=lambda sentence: print_error(desk.remarks, sentence),
-        )
-        desk.forgot = reader.forget
-        return reader
+        return make_prompt(self._desk.app, self._board, self)
 
-    def _may_keep_typed(self) -> bool:
+    def remark(self, sentence: str) -> None:
+        """Print what went wrong."""
+        print_error(self._desk.remarks, sentence)
+
+    def may_keep_typed(self) -> bool:
+        """Tell whether the input history may take in what is typed now."""
         return self._desk.app.settings.flag("terminal.history") and self._desk.chat.mode is not Mode.INCOGNITO
 
-    def _memories(self) -> list[Memory]:
+    def memories(self) -> list[Memory]:
+        """Return the memories to choose from."""
         return self._desk.chat.store.list_memories() if self._desk.chat.store else []
 
-    def _sessions(self) -> list[Session]:
+    def sessions(self) -> list[Session]:
+        """Return the conversations to choose from."""
         return self._desk.chat.store.list_sessions() if self._desk.chat.store else []
 
     def _queued(self) -> int:
         return self._desk.chat.store.count_queued() if self._desk.chat.store else 0
 
-    def _show_notices(self) -> None:
+    def show_notices(self) -> None:
+        """Print what other threads had to say."""
         for sentence in self._board.take():
             quiet(self._desk.remarks, sentence)
 
-    def _standing(self) -> Standing:
+    def standing(self) -> Standing:
         """Return how things stand; while the file cannot be read, as they stood."""
         self._background.look()
         with suppress(MemchatError):  # the next message meets it again, and tells it

@@ -1,10 +1,11 @@
 """The line under the prompt: model, engine, user, mode, memories, what waits, how full the context is."""
 
 from dataclasses import dataclass
+from typing import Final
 
-from memchat.chat import Mode
-from memchat.terminal.render import shortened
 from memchat.text import counted, one_line
+
+_ORDINARY: Final = "normal"  # the mode that needs no mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +13,7 @@ class Standing:
     """What the toolbar tells; None where it is not known (yet)."""
 
     user: str
-    mode: Mode = Mode.NORMAL
+    mode: str = _ORDINARY  # a `Mode`, whose module is not loaded when the first prompt is drawn
     model: str | None = None
     engine: str | None = None
     remote: str | None = None  # the host that text goes to, when it is not this machine
@@ -22,6 +23,7 @@ class Standing:
     context_size: int = 0
     attached: int = 0
     no_model: bool = False
+    opening: bool = False  # the memory file is still to be opened
 
 
 def toolbar_text(standing: Standing, width: int) -> str:
@@ -31,13 +33,34 @@ def toolbar_text(standing: Standing, width: int) -> str:
         f"{model} ({standing.engine})" if standing.engine and standing.model else model,
         f"goes to {standing.remote}" if standing.remote else "",
         standing.user if standing.user != "default" else "",
-        standing.mode.value if standing.mode is not Mode.NORMAL else "",
-        counted(standing.memories, "memory") if standing.memories is not None else "no memory file",
+        _mark(standing),
+        _memories(standing),
         f"{standing.pending} to learn" if standing.pending else "",
         f"{counted(standing.attached, 'file')} attached" if standing.attached else "",
         _context(standing),
     ]
-    return shortened(" · ".join(one_line(part) for part in parts if part), max(1, width - 1))
+    return _shortened(" · ".join(one_line(part) for part in parts if part), max(1, width - 1))
+
+
+def _mark(standing: Standing) -> str:
+    return str(standing.mode) if standing.mode != _ORDINARY else ""
+
+
+def _memories(standing: Standing) -> str:
+    if standing.memories is None:
+        return "" if standing.opening else "no memory file"
+    return counted(standing.memories, "memory")
+
+
+def _shortened(line: str, size: int) -> str:
+    """Return the line cut at `size` cells; prompt-toolkit counts them, which is loaded here in any case."""
+    from prompt_toolkit.utils import get_cwidth
+
+    if get_cwidth(line) <= size:
+        return line
+    while line and get_cwidth(line) > size - 1:
+        line = line[:-1]
+    return line.rstrip() + "…"
 
 
 def _context(standing: Standing) -> str:
@@ -48,6 +71,5 @@ def _context(standing: Standing) -> str:
 
 def prompt_text(standing: Standing) -> str:
     """Return the prompt: it shows whatever makes this chat differ from an ordinary one."""
-    marks = [standing.mode.value] if standing.mode is not Mode.NORMAL else []
-    marks += ["remote"] if standing.remote else []
-    return f"{' '.join(marks)}> "
+    marks = [_mark(standing), "remote" if standing.remote else ""]
+    return f"{' '.join(mark for mark in marks if mark)}> "

@@ -10,8 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from memchat.chat.private import separate
-from memchat.curate.private_files import PRIVATE_FILE, write_private
+from memchat.paths import PRIVATE_FILE
 from memchat.text import clean
 
 _LONGEST: Final = 20_000  # characters: a pasted book is not worth arrow-up
@@ -21,6 +20,8 @@ _TRIM_BYTES: Final = 4_000_000
 
 def add_typed(path: Path, text: str, now: datetime) -> None:
     """Append what may be kept of one message; the file is made readable by its owner only. Raises OSError."""
+    from memchat.chat.private import separate  # late, here and below: the first prompt only reads the file
+
     kept = clean(separate(text).kept).strip()
     if not kept or len(kept) > _LONGEST:
         return
@@ -45,6 +46,8 @@ def trim_typed(path: Path) -> None:
     except OSError:
         return
     if status.st_size > _TRIM_BYTES:
+        from memchat.curate.private_files import write_private
+
         write_private(path, (_entry(at, text) for at, text in list(_entries(path))[-_MOST:]), wipe_old=True)
 
 

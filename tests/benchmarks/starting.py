@@ -31,6 +31,7 @@ from prompt_toolkit import PromptSession
 PromptSession().prompt("> ")
 """
 _PROMPT_SECONDS: Final = 30.0
+_KEY: Final = b"\xc3\xa9"  # a letter that no drawing has
 
 
 def start(lab: Lab) -> list[Line]:
@@ -112,7 +113,7 @@ def _cpu(lab: Lab, code: str, *arguments: str, python: str = "") -> Contestant:
 
 
 def _until_prompt(lab: Lab, code: str, *arguments: str) -> Contestant:
-    """Count the time until the prompt stands on a pseudo-terminal."""
+    """Count the time until a prompt on a pseudo-terminal stands and has shown a key."""
     import pty
 
     environment = _environment(lab)
@@ -125,7 +126,9 @@ def _until_prompt(lab: Lab, code: str, *arguments: str) -> Contestant:
         )
         os.close(slave)
         try:
-            _wait_for_prompt(master)
+            _wait_for(master, b"m>")  # both prompts are drawn with a style before them
+            os.write(master, _KEY)
+            _wait_for(master, _KEY)
             return perf_counter() - started
         finally:
             process.kill()
@@ -135,9 +138,9 @@ def _until_prompt(lab: Lab, code: str, *arguments: str) -> Contestant:
     return run
 
 
-def _wait_for_prompt(master: int) -> None:
+def _wait_for(master: int, wanted: bytes) -> None:
     seen, until = b"", perf_counter() + _PROMPT_SECONDS
-    while b"m>" not in seen:  # both prompts are drawn with a style before them
+    while wanted not in seen:
         readable, _, _ = select.select([master], [], [], max(0.0, until - perf_counter()))
         if not readable:
             raise Skipped(f"no prompt within {_PROMPT_SECONDS:.0f} s")
