@@ -131,6 +131,7 @@ SETTINGS: Final = (
         10.0,
     ),
     _share("recall.semantic_weight", 0.65, "Weight of meaning against keywords when both find something."),
+    _share("recall.cue_discount", 0.12, "How much less a memory's questions count than its text in finding it."),
     _share(
         "recall.keyword_floor",
         0.6,

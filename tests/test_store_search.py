@@ -257,3 +257,16 @@ def test_an_embedder_that_comes_back_with_the_same_card_is_adopted_again(store):
     tell(store, "I keep bees")
     embed_all(store, FakeEmbedder())
     assert store.embedder() == EMBEDDER.card()
+
+
+def test_a_question_must_be_nearer_than_the_text_by_its_discount(store):
+    asked = EMBEDDER.embed_queries(["What do I keep in the garden?"])[0]
+    by_question = tell(store, "There are hives behind the shed.", "What do I keep in the garden?").id
+    by_text = tell(store, "I keep bees in the garden.").id
+    rendered = tell(store, "Guardo abejas", "What I keep in the garden.").id
+
+    def order(discount: float) -> list[int]:
+        return [hit.memory for hit in store.search_vectors(asked, 5, cue_discount=discount)]
+
+    assert order(0.0) == [by_question, rendered, by_text]
+    assert order(0.5) == [rendered, by_text, by_question], "another wording of the text is no question"

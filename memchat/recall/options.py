@@ -16,6 +16,7 @@ class RecallOptions:
     floor: float | None = None
     personal_weight: float = 2.0
     semantic_weight: float = 0.65
+    cue_discount: float = 0.12
     keyword_floor: float = 0.6
     importance_weight: float = 0.1
     use_weight: float = 0.05
@@ -45,6 +46,7 @@ _WEIGHTS = (
     "false_alarm",
     "personal_weight",
     "semantic_weight",
+    "cue_discount",
     "keyword_floor",
     "importance_weight",
     "use_weight",

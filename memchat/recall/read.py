@@ -62,7 +62,8 @@ def answer(
     """Return what a question with ready vectors recalls; `texts` is the message, and it again with its context."""
     embedded = perf_counter()
     moment = as_of or now
-    found = find(store, asked.vectors, search_groups(texts[-1], moment), max(CANDIDATES, _SPARE * options.limit))
+    groups, most = search_groups(texts[-1], moment), max(CANDIDATES, _SPARE * options.limit)
+    found = find(store, asked.vectors, groups, most, cue_discount=options.cue_discount)
     memories = store.get_rankables([hit.memory for hit in found])
     if as_of is not None:
         found = _as_of(found, memories, as_of)

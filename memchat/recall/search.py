@@ -24,23 +24,36 @@ class Found:
 
 
 def find(
-    store: Store, vectors: Sequence[Vector], groups: Sequence[Sequence[str]], limit: int = CANDIDATES
+    store: Store,
+    vectors: Sequence[Vector],
+    groups: Sequence[Sequence[str]],
+    limit: int = CANDIDATES,
+    *,
+    cue_discount: float = 0.0,
 ) -> list[Found]:
     """Return current and past memories near any of the vectors (norm 1) or holding a word of any of the groups.
 
-    `limit` is the most current ones by each vector and by words. Without vectors only words count. Raises ValueError
-    when the store cannot search with a vector.
+    `limit` is the most current ones by each vector and by words; for `cue_discount` see `search_vectors`. Without
+    vectors only words count. Raises ValueError when the store cannot search with a vector.
     """
     return [
-        *_find(store, vectors, groups, limit, past=False),
-        *_find(store, vectors, groups, _PAST_CANDIDATES, past=True),
+        *_find(store, vectors, groups, limit, cue_discount, past=False),
+        *_find(store, vectors, groups, _PAST_CANDIDATES, cue_discount, past=True),
     ]
 
 
 def _find(
-    store: Store, vectors: Sequence[Vector], groups: Sequence[Sequence[str]], limit: int, *, past: bool
+    store: Store,
+    vectors: Sequence[Vector],
+    groups: Sequence[Sequence[str]],
+    limit: int,
+    cue_discount: float,
+    *,
+    past: bool,
 ) -> list[Found]:
-    near = _nearest(hit for vector in vectors for hit in store.search_vectors(vector, limit, past=past))
+    near = _nearest(
+        hit for vector in vectors for hit in store.search_vectors(vector, limit, past=past, cue_discount=cue_discount)
+    )
     terms = [term for group in groups for term in group]
     worded = {hit.memory: hit for hit in store.search_keywords(terms, limit, past=past)} if terms else {}
     return [

@@ -20,7 +20,8 @@ _KEYS_EACH: Final = 5  # a memory's text and its usual number of cues
 # have SQLite group and sort the rows took a quarter of the search.
 _SEARCH: Final = """WITH near AS MATERIALIZED (
         SELECT rowid AS key, distance FROM vectors_{} WHERE embedding MATCH ? AND k = ? AND shelf = ?)
-    SELECT keys.memory, near.key, keys.text, near.distance, keys.generation
+    SELECT keys.memory, near.key, keys.text, near.distance, keys.generation,
+        keys.role = 'cue' AND substr(keys.text, -1) IN ('?', '？', '؟')
     FROM near LEFT JOIN keys ON keys.id = near.key"""
 
 
@@ -64,9 +65,12 @@ class Vectors(Part):
             placed = vec0.place(self._db, generation, packed)
             self._db.write_many("UPDATE keys SET generation = ? WHERE id = ?", ((generation, key) for key in placed))
 
-    def search_vectors(self, vector: Vector, limit: int, *, past: bool = False) -> list[VectorHit]:
+    def search_vectors(
+        self, vector: Vector, limit: int, *, past: bool = False, cue_discount: float = 0.0
+    ) -> list[VectorHit]:
         """Return the user's memories by their nearest key, best first; `past` searches superseded ones instead.
 
+        `cue_discount` is taken from the similarity of keys that are questions.
         Without sqlite-vec nothing is found (`why_no_vectors` says so); a query of another length, non-finite or zero
         is a ValueError.
         """
@@ -79,9 +83,10 @@ class Vectors(Part):
         sql = _SEARCH.format(generation)
         k = min(MOST_NEIGHBOURS, limit * _KEYS_EACH)
         rows = self._db.rows(sql, (query, k, shelf))
-        hits = _nearest(rows, generation, limit)
+        hits = _nearest(rows, generation, limit, cue_discount)
         if len(hits) < limit and k == len(rows) < MOST_NEIGHBOURS:  # many keys of few memories crowd out the others
-            hits = _nearest(self._db.rows(sql, (query, MOST_NEIGHBOURS, shelf)), generation, limit)
+            rows = self._db.rows(sql, (query, MOST_NEIGHBOURS, shelf))
+            hits = _nearest(rows, generation, limit, cue_discount)
         return hits
 
     def begin_reindex(self, card: EmbedderCard) -> int:
@@ -162,11 +167,15 @@ class Vectors(Part):
             )
 
 
-def _nearest(rows: Sequence[Row], generation: int, limit: int) -> list[VectorHit]:
+def _nearest(rows: Sequence[Row], generation: int, limit: int, cue_discount: float) -> list[VectorHit]:
     """Return the nearest key of each memory from rows of `_SEARCH`, without keys that are gone or of another index."""
-    known = [row for row in rows if row[4] == generation and row[3] is not None]
+    known = [
+        (memory, key, text, distance + cue_discount * asks)
+        for memory, key, text, distance, placed, asks in rows
+        if placed == generation and distance is not None
+    ]
     best: dict[int, VectorHit] = {}
-    for memory, key, text, distance, _ in sorted(known, key=itemgetter(3)):
+    for memory, key, text, distance in sorted(known, key=itemgetter(3)):
         if memory not in best:
             best[memory] = VectorHit(memory, key, text, 1.0 - distance)
             if len(best) == limit:
