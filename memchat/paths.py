@@ -59,8 +59,10 @@ def _history_name(user: str) -> str:
 
 
 def typed_path(typed: str | Path) -> Path:
-    """Return a path that somebody typed, with `~` as in a shell; raises UsageError when no file can have that name."""
+    """Return a path that somebody typed, with `~` as in a shell; raises UsageError when that names no file."""
     path = _expanded(typed)
+    if str(typed) == "-":
+        raise UsageError("Here - stands for nothing: name a file (./- for one of that name).")
     if "\0" in str(path):
         raise UsageError("A file name cannot hold a NUL character.")
     if str(path).startswith("~") and path.parts[0] != "~":

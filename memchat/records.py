@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 # Typecode "f", one float32 per dimension, L2 norm 1 (vectors leave the embedder normalised). In quotes, since array
 # cannot be subscripted before Python 3.12.
@@ -25,6 +25,20 @@ class Kind(StrEnum):
     CONSTRAINT = "constraint"
     SKILL = "skill"
     TASK = "task"
+
+
+KIND_MEANINGS: Final = {
+    Kind.IDENTITY: "Who you are: name, age, origin, home, work.",
+    Kind.FACT: "What is so, and is nothing of the others.",
+    Kind.PREFERENCE: "What you like, dislike or rather have.",
+    Kind.DECISION: "What you have settled on.",
+    Kind.EVENT: "What happened, or will on a day.",
+    Kind.GOAL: "What you work towards.",
+    Kind.RELATIONSHIP: "People and animals around you.",
+    Kind.CONSTRAINT: "What binds you: allergies, limits, rules.",
+    Kind.SKILL: "What you can do or are learning.",
+    Kind.TASK: "What is to be done.",
+}
 
 
 class State(StrEnum):
@@ -209,12 +223,16 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How a reply is drawn. `seed` None lets the engine choose."""
+    """How a reply is drawn; None leaves a number to the engine. `thinking` lets a model that can reason do so first."""
 
     temperature: float = 0.7
     top_p: float = 0.9
     seed: int | None = None
     max_tokens: int = 1024
+    top_k: int | None = None
+    min_p: float | None = None
+    repeat_penalty: float = 1.05  # the engines' own defaults differ between their versions
+    thinking: bool = False
 
 
 @dataclass(frozen=True, slots=True)

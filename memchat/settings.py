@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from memchat.errors import ConfigError
+from memchat.errors import ConfigError, NotFound
 from memchat.text import clean
 
 Value = str | int | float | bool | tuple[str, ...] | None
@@ -83,6 +83,7 @@ SETTINGS: Final = (
         None,
         "Replaces the assistant's instructions (the profile and the date still follow).",
     ),
+    _text("chat.persona", None, "Which of your personas answers, by its name under [personas]."),
     _whole(
         "chat.num_ctx",
         8192,
@@ -93,6 +94,11 @@ SETTINGS: Final = (
     _whole("chat.max_reply_tokens", 1024, "Longest reply, kept free in the context window.", 16, 65536),
     _share("chat.temperature", 0.7, "How freely the reply is drawn; 0 always takes the likeliest word.", 0.0, 2.0),
     _share("chat.top_p", 0.9, "Only the likeliest words up to this share are drawn from."),
+    _whole("chat.top_k", None, "Only so many of the likeliest words are drawn from.", 1, 1000),
+    _share("chat.min_p", None, "Only words at least this likely, measured by the likeliest one, are drawn from."),
+    _share(
+        "chat.repeat_penalty", 1.05, "How much words that were said already are held back; 1 is not at all.", 0.1, 2.0
+    ),
     _whole("chat.seed", None, "A number makes replies repeatable.", 0, 2**31 - 1),
     _text("chat.keep_alive", "30m", "How long Ollama keeps the models loaded after the last message."),
     _text(
@@ -189,6 +195,8 @@ SETTINGS: Final = (
 )
 
 _BY_KEY: Final = {setting.key: setting for setting in SETTINGS}
+_PERSONAS: Final = "personas."
+_PERSONA: Final = re.compile(r"personas\.[\w-]{1,40}")
 
 
 class Settings:
@@ -199,7 +207,7 @@ class Settings:
         self._origins = dict(origins or {})
 
     def __getitem__(self, key: str) -> Value:
-        return self._values[key]
+        return self._values.get(key) if key.startswith(_PERSONAS) else self._values[key]
 
     def origin(self, key: str) -> str:
         """Where the value in force comes from: "default", a file, a variable or an option."""
@@ -232,16 +240,49 @@ class Settings:
         assert isinstance(value, tuple), key
         return value
 
+    @property
+    def personas(self) -> dict[str, str]:
+        """The user's named instructions."""
+        named = {key: value for key, value in self._values.items() if key.startswith(_PERSONAS)}
+        return {key.removeprefix(_PERSONAS): str(value) for key, value in sorted(named.items()) if value}
+
+    def instructions(self) -> str | None:
+        """Return what replaces the assistant's instructions: the persona's, else the user's own, else None.
+
+        Raises NotFound when there is no such persona.
+        """
+        name, personas = self.text("chat.persona"), self.personas
+        if not name:
+            return self.text("chat.system_prompt")
+        if name not in personas:
+            raise NotFound(_no_persona(name, list(personas)))
+        return personas[name]
+
+    def with_value(self, key: str, value: Value, origin: str) -> "Settings":
+        """Return a copy in which one value is this, None too."""
+        return Settings(self._values | {key: value}, self._origins | {key: origin})
+
     def with_values(self, values: Mapping[str, Value], origin: str) -> "Settings":
         """Return a copy in which `values` (not None ones) win."""
         given = {key: value for key, value in values.items() if value is not None}
         return Settings(self._values | given, self._origins | dict.fromkeys(given, origin))
 
 
+def _no_persona(name: str, names: list[str]) -> str:
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.4)
+    there = f" there are {', '.join(names)}" if names else ""
+    how = 'add one with: memchat config set personas.NAME "You are …"'
+    return f"There is no persona {name!r};" + (f" did you mean {near[0]!r}?" if near else f"{there or ' ' + how}.")
+
+
 def find_setting(key: str) -> Setting:
-    """Return the table's row for `key`; raises ConfigError naming the nearest right key."""
+    """Return the table's row for `key`, a persona's too; raises ConfigError naming the nearest right key."""
     if key in _BY_KEY:
         return _BY_KEY[key]
+    if _PERSONA.fullmatch(key):
+        return _text(
+            key, None, "Instructions that stand in the place of chat.system_prompt while this persona answers."
+        )
     near = difflib.get_close_matches(key, _BY_KEY, n=1, cutoff=0.4)
     raise ConfigError(f"There is no setting {key!r}" + (f"; did you mean {near[0]!r}?" if near else "."))
 
@@ -348,7 +389,7 @@ def _flatten(table: Mapping[str, object], prefix: str = "") -> list[tuple[str, o
         key = f"{prefix}{name}"
         if isinstance(value, dict):
             # An empty table holds nothing to check but its name: an unknown one is named like an unknown key.
-            known = any(setting.key.startswith(key + ".") for setting in SETTINGS)
+            known = key + "." == _PERSONAS or any(setting.key.startswith(key + ".") for setting in SETTINGS)
             rows.extend(_flatten(value, key + ".") or ([] if known else [(key, value)]))
         else:
             rows.append((key, value))
@@ -382,7 +423,15 @@ def example_config() -> str:
         lines.append(f"# {setting.sentence}" + _bounds(setting))
         shown = "" if setting.default is None else to_toml(setting.default)
         lines += [f"# {name} = {shown}".rstrip(), ""]
-    return "\n".join(lines).rstrip() + "\n"
+    return "\n".join([*lines, *_EXAMPLE_PERSONA]).rstrip() + "\n"
+
+
+_EXAMPLE_PERSONA: Final = (
+    "[personas]",
+    "",
+    "# Named instructions, as many as you like: `/persona cook`, or `memchat chat --persona cook`.",
+    '# cook = "You are a patient cook. Answer with short recipes."',
+)
 
 
 def _bounds(setting: Setting) -> str:

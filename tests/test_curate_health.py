@@ -90,9 +90,8 @@ def test_a_session_is_written_out_as_markdown(store, tmp_path):
     say(store, id, "I keep bees", interrupted=True)
     rename_session(store, id, "Trip")
     text = session_markdown(store, id)
-    assert text.startswith(
-        "# Trip\n\nStarted 2026-06-01T12:00:00Z\n\n## 2026-06-01T12:00:00Z\n\n**You**\n\nhello\n\n**m**"
-    )
+    when = NOW.astimezone().strftime("%Y-%m-%d %H:%M")
+    assert text.startswith(f"# Trip\n\nStarted {when}\n\n## {when}\n\n**You**\n\nhello\n\n**m**")
     assert "**m** *(interrupted)*\n\nRe: I keep bees\n" in text
     assert write_session(store, id, tmp_path / "out.md") == 2
     assert (tmp_path / "out.md").read_text(encoding="utf-8") == text

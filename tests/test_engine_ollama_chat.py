@@ -17,6 +17,7 @@ from tests.standin_models import StandInModel, thinking_model
 
 SOON = 10.0  # seconds: what hangs here hangs for a minute, and a busy machine is slow
 ASKED = [Message(Role.SYSTEM, "Be brief."), Message(Role.USER, "Hello?")]
+THINKING = Sampling(thinking=True)
 SCHEMA = {"type": "object", "properties": {"memories": {"type": "array"}}, "required": ["memories"]}
 
 
@@ -65,6 +66,14 @@ def test_the_sampling_goes_with_a_reply():
         read(OllamaChat(server.url, "llama3.2:3b"), sampling=Sampling(0.3, 0.8, seed=7, max_tokens=99))
         options = server.chats[0]["options"]
     assert (options["temperature"], options["top_p"], options["seed"], options["num_predict"]) == (0.3, 0.8, 7, 99)
+    assert not {"top_k", "min_p"} & set(options), "what is not set is left to the server"
+
+
+def test_what_else_is_set_of_the_sampling_goes_with_it():
+    with StandIn() as server:
+        read(OllamaChat(server.url, "llama3.2:3b"), sampling=Sampling(top_k=40, min_p=0.1, repeat_penalty=1.2))
+        options = server.chats[0]["options"]
+    assert (options["top_k"], options["min_p"], options["repeat_penalty"]) == (40, 0.1, 1.2)
 
 
 def test_a_json_answer_is_asked_for_with_the_schema_at_temperature_0():
@@ -115,13 +124,13 @@ def test_servers_that_tell_capabilities_only_in_show_are_asked_there():
 def test_a_thinking_model_reasons_only_when_wanted():
     with StandIn([thinking_model()], [Reply("Hi.", thinking="Hm."), Reply("Hi.", thinking="Hm.")]) as server:
         assert read(OllamaChat(server.url, "qwen3:4b"))[:2] == ("Hi.", "")
-        assert read(OllamaChat(server.url, "qwen3:4b", thinking=True))[:2] == ("Hi.", "Hm.")
+        assert read(OllamaChat(server.url, "qwen3:4b"), sampling=THINKING)[:2] == ("Hi.", "Hm.")
         assert [body["think"] for body in server.chats] == [False, True]
 
 
 def test_a_model_that_cannot_think_is_never_asked_to():
     with StandIn() as server:
-        read(OllamaChat(server.url, "llama3.2:3b", thinking=True))
+        read(OllamaChat(server.url, "llama3.2:3b"), sampling=THINKING)
         assert [body["think"] for body in server.chats] == [False]
 
 
@@ -149,7 +158,7 @@ def test_reasoning_without_an_opening_tag_restarts_the_first_reply_and_is_held_b
 def test_a_tag_that_the_server_sets_apart_itself_leaves_the_text_alone():
     reply = Reply(["<think>", " opens it."], thinking="They ask about tags.")
     with StandIn([thinking_model()], [reply]) as server:
-        text, thinking, _ = read(OllamaChat(server.url, "qwen3:4b", thinking=True))
+        text, thinking, _ = read(OllamaChat(server.url, "qwen3:4b"), sampling=THINKING)
     assert (text, thinking) == ("<think> opens it.", "They ask about tags.")
 
 

@@ -269,7 +269,7 @@ def _ask(shell: Shell, text: str) -> Result:
 
 def _import(shell: Shell, text: str) -> Result:
     result = shell.ok("import", "-", stdin=json.dumps({"text": text}))
-    assert "1 held back: you had them forgotten." in result.out
+    assert "1 held back, as you had them forgotten; --allow-again imports them." in result.out
     return result
 
 

@@ -12,6 +12,7 @@ from memchat.errors import MemchatError, NotFound, UsageError
 from memchat.records import Cause, Kind, NewMemory, State
 from memchat.terminal.commands import COMMANDS, Call, find_command, read_call, run_command
 from memchat.terminal.desk import Leave, Outcome, Say, Write
+from memchat.terminal.talk_commands import SAMPLING
 from tests.fakes import FakeChat
 from tests.stage import Stage
 
@@ -461,10 +462,20 @@ def test_files_are_attached_as_material(stage: Stage, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("some \x1b[31mnotes")
     run(stage, f'/attach "{tmp_path}/notes.txt"')
     assert stage.desk.attached[0].content == "some notes"
-    (tmp_path / "picture").write_bytes(b"\x89PNG\0\0")
-    for name in ("picture", "missing", ""):
+    (tmp_path / "program").write_bytes(b"\x7fELF\0\0")
+    for name in ("program", "missing", ""):
         with pytest.raises(UsageError):
             run(stage, f"/attach {tmp_path}/{name}")
+
+
+def test_a_picture_is_refused_at_once_where_the_model_is_known_not_to_see(stage: Stage, tmp_path: Path) -> None:
+    (tmp_path / "cat.png").write_bytes(b"\x89PNG\r\n\x1a\n\0")
+    run(stage, f"/attach {tmp_path}/cat.png")
+    assert "a picture" in stage.seen()
+    stage.desk.card = stage.chat.model.card()
+    with pytest.raises(UsageError, match="cannot see"):
+        run(stage, f"/attach {tmp_path}/cat.png")
+    assert len(stage.desk.attached) == 1
 
 
 def test_copying_needs_consent_and_a_terminal(stage: Stage, tmp_path: Path) -> None:
@@ -500,27 +511,86 @@ def test_instructions_hold_until_they_are_taken_off(stage: Stage) -> None:
     assert "pirate" not in stage.chat.prompt_prefix()[0].content
 
 
-def test_how_replies_are_drawn_is_changed_for_this_chat(stage: Stage) -> None:
-    run(stage, "/set temperature 0.2")
-    run(stage, "/set max_reply_tokens 50")
-    assert (stage.chat.options.sampling.temperature, stage.chat.options.sampling.max_tokens) == (0.2, 50)
+def test_instructions_hold_in_the_next_conversation_too(stage: Stage) -> None:
+    run(stage, "/system You are a pirate.")
+    run(stage, "/new")
+    assert "pirate" in stage.chat.prompt_prefix()[0].content
+
+
+def test_how_replies_are_drawn_is_changed_until_the_user_leaves(stage: Stage) -> None:
+    for line in ("/set temperature 0.2", "/set num_predict 50", "/set top_k 40", "/set seed 7", "/new"):
+        run(stage, line)
+    sampling = stage.chat.options.sampling
+    assert (sampling.temperature, sampling.max_tokens, sampling.top_k, sampling.seed) == (0.2, 50, 40, 7)
+    run(stage, "/set seed off")
+    assert stage.chat.options.sampling.seed is None
     stage.seen()
     run(stage, "/set")
-    assert "temperature 0.2" in stage.seen()
-    for line in ("/set colour red", "/set temperature", "/set temperature hot", "/set temperature 9"):
+    told = dict(line.split(maxsplit=1) for line in stage.seen().splitlines())
+    assert (told["temperature"], told["seed"]) == ("0.2", "left to the engine")
+    assert set(told) == set(SAMPLING)
+    for line in ("/set colour red", "/set temperature", "/set temperature hot", "/set temperature 9", "/set num_ctx 9"):
         with pytest.raises(UsageError):
             run(stage, line)
 
 
-def test_thinking_is_switched_for_this_chat(stage: Stage) -> None:
+def test_thinking_is_switched_until_the_user_leaves(stage: Stage) -> None:
+    for mode, reasons, shown in (
+        ("dim", True, True),
+        ("hide", True, False),
+        ("show", True, True),
+        ("off", False, False),
+    ):
+        run(stage, f"/think {mode}")
+        options = stage.chat.options
+        assert (options.sampling.thinking, options.show_thinking, stage.desk.thinking) == (reasons, shown, mode)
     run(stage, "/think dim")
-    assert stage.chat.options.show_thinking
-    run(stage, "/think hide")
-    assert not stage.chat.options.show_thinking
-    run(stage, "/think")
-    assert "hide" in stage.seen()
+    run(stage, "/new")
+    assert stage.chat.options.sampling.thinking
+    stage.desk.card = stage.chat.model.card()
+    run(stage, "/think show")
+    assert "fake-chat does not reason first." in stage.seen()
     with pytest.raises(UsageError):
         run(stage, "/think loud")
+
+
+@pytest.fixture
+def cast(tmp_path: Path) -> Iterator[Stage]:
+    made = Stage(tmp_path, personas__cook="You are a cook.", personas__poet="You are a poet.")
+    yield made
+    made.app.close()
+
+
+def test_a_persona_is_taken_on_and_dropped(cast: Stage) -> None:
+    add(cast, "My name is Ada.", kind=Kind.IDENTITY)
+    run(cast, "/persona cook")
+    run(cast, "/new")
+    system = cast.chat.prompt_prefix()[0].content
+    assert system.startswith("You are a cook.")
+    assert "My name is Ada" in system, "a persona knows the user too"
+    run(cast, "/persona")
+    assert "● cook" in cast.seen()
+    run(cast, "/persona off")
+    assert "You are memchat" in cast.chat.prompt_prefix()[0].content
+
+
+def test_a_persona_that_is_not_there_is_told_and_the_old_one_stays(cast: Stage, stage: Stage) -> None:
+    run(cast, "/persona poet")
+    with pytest.raises(NotFound, match="did you mean 'cook'"):
+        run(cast, "/persona cok")
+    assert cast.chat.options.system_prompt == "You are a poet."
+    with pytest.raises(NotFound, match="config set personas"):
+        run(stage, "/persona cook")
+    run(stage, "/persona")
+    assert "There are none yet" in stage.seen()
+
+
+def test_other_instructions_take_the_place_of_a_persona(cast: Stage) -> None:
+    run(cast, "/persona cook")
+    run(cast, "/system You are a pirate.")
+    assert cast.chat.options.system_prompt == "You are a pirate."
+    run(cast, "/system off")
+    assert cast.chat.options.system_prompt is None
 
 
 def test_plain_switches_back_and_forth(stage: Stage) -> None:

@@ -39,7 +39,7 @@ def completer(asked: list[str]) -> CommandCompleter:
         return [memory(3, "I like tea."), memory(17, "I moved to Berlin."), memory(31, "My dog is called Rex.")]
 
     sessions = [Session(4, "default", "Trip to Paris", NOW, NOW, 3)]
-    return CommandCompleter(Choices(memories, lambda: sessions, lambda: ["qwen3:8b", "llama3.2:3b"]))
+    return CommandCompleter(Choices(memories, lambda: sessions, lambda: [("qwen3:8b", "8.2B"), ("llama3.2:3b", "")]))
 
 
 def offers(completer: CommandCompleter, line: str) -> list[tuple[str, str]]:
@@ -105,7 +105,7 @@ def test_files_are_completed(completer: CommandCompleter, tmp_path: Path) -> Non
 
 def test_models_are_those_of_the_engine(tmp_path: Path) -> None:
     app = make_app(tmp_path)
-    assert list_models(app) == ["standard", "small"]
+    assert [name for name, described in list_models(app) if described.startswith("Qwen")] == ["standard", "small"]
     app.engines.failure = EngineUnreachable("Nothing answers.")
     assert list_models(app) == []
 
@@ -114,7 +114,7 @@ def test_models_of_a_server_are_those_that_chat(tmp_path: Path) -> None:
     with StandIn(models=["llama3.2:3b", "nomic-embed-text"]) as server:
         app = make_app(tmp_path, engine="ollama", host=server.url)
         app.engines = Engines(app.settings, tmp_path, lambda: None)
-        assert list_models(app) == ["llama3.2:3b"]
+        assert [name for name, _ in list_models(app)] == ["llama3.2:3b"]
 
 
 def test_the_toolbar_tells_how_things_stand() -> None:

@@ -29,6 +29,7 @@ class App:
 
     def __init__(self, settings: Settings, paths: Paths, clock: Callable[[], datetime] = utc_now) -> None:
         self.settings = settings
+        self.configured = settings  # as it was before this run changed anything
         self.paths = paths
         self.clock = clock
         self.engines = Engines(settings, paths.models, self._recorded_embedder)
@@ -61,14 +62,23 @@ class App:
     def store(self) -> "Store":
         """The memory file of the main thread; raises StoreError when it cannot be used."""
         if self._store is None:
+            told = self._tell_of_new_file()
             self._store = self.open_store()
+            self._store.notices += told
         return self._store
 
-    def open_store(self) -> "Store":
-        """Open another connection, for another thread."""
+    def _tell_of_new_file(self) -> list[str]:
+        """Say that a file which somebody named is not there yet: the name may be mistyped."""
+        path = self.paths.db
+        if self.settings.origin("db") == "default" or os.path.exists(path):
+            return []
+        return [f"{path} is a new memory file" + (", in a new folder." if not os.path.isdir(path.parent) else ".")]
+
+    def open_store(self, *, read_only: bool = False) -> "Store":
+        """Open another connection, for another thread or only for a look."""
         from memchat.store import Store
 
-        return Store.open(self.paths.db, self.user)
+        return Store.open(self.paths.db, self.user, read_only=read_only)
 
     def chat_model(self) -> "ChatModel":
         """Return the chat model, loading it at the first call."""
@@ -79,8 +89,11 @@ class App:
         return self.engines.embedder()
 
     def change_setting(self, key: str, value: Value) -> None:
-        """Set a value for this run only."""
-        self.settings = self.settings.with_values({key: value}, "this run")
+        """Set a value for this run only; None brings back what it began with."""
+        if value is None:
+            self.settings = self.settings.with_value(key, self.configured[key], self.configured.origin(key))
+        else:
+            self.settings = self.settings.with_value(key, value, "this run")
 
     def open_chat(self, *, mode: "Mode | None" = None, continue_: bool = False, resume: int | None = None) -> "Chat":
         """Begin or go on with a conversation, normally. A memory file that cannot be used leaves a chat without one."""
@@ -93,7 +106,7 @@ class App:
             store,
             self.chat_model,
             self.embedder,
-            self._chat_options(),
+            self.chat_options(),
             RecallOptions.of(self.settings),
             clock=self.clock,
             mode=mode or Mode.NORMAL,
@@ -185,13 +198,14 @@ class App:
             return session
         return None
 
-    def _chat_options(self) -> "ChatOptions":
+    def chat_options(self) -> "ChatOptions":
+        """Return how a conversation is held, by the settings as they are now."""
         from memchat.chat import ChatOptions
         from memchat.learn import LearnOptions
         from memchat.records import Sampling
 
         settings = self.settings
-        seed = settings["chat.seed"]
+        seed, top_k, min_p = settings["chat.seed"], settings["chat.top_k"], settings["chat.min_p"]
         return ChatOptions(
             num_ctx=settings.whole("chat.num_ctx"),
             sampling=Sampling(
@@ -199,8 +213,12 @@ class App:
                 top_p=settings.number("chat.top_p"),
                 seed=seed if isinstance(seed, int) else None,
                 max_tokens=settings.whole("chat.max_reply_tokens"),
+                top_k=top_k if isinstance(top_k, int) else None,
+                min_p=min_p if isinstance(min_p, int | float) else None,
+                repeat_penalty=settings.number("chat.repeat_penalty"),
+                thinking=settings.text("chat.thinking") != "off",
             ),
-            system_prompt=settings.text("chat.system_prompt"),
+            system_prompt=settings.instructions(),
             show_thinking=settings.text("chat.thinking") in ("dim", "show"),
             learn=LearnOptions.of(settings),
         )

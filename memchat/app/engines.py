@@ -209,7 +209,6 @@ class Engines:
             choice.model or "",
             num_ctx=settings.whole("chat.num_ctx"),
             keep_alive=settings.text("chat.keep_alive") or "30m",
-            thinking=settings.text("chat.thinking") != "off",
             allow_remote=self._allowed(),
         )
 

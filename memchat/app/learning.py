@@ -54,7 +54,7 @@ def finish(app: App, stop: Event, progress: Progress) -> Outcome:
     return outcome
 
 
-def dry(app: App, file: Path | None, stop: Event, progress: Progress, *, skip_bad: bool = False) -> Outcome:
+def dry(app: App, file: str | None, stop: Event, progress: Progress, *, skip_bad: bool = False) -> Outcome:
     """Tell what would be learnt from a transcript, or from what waits; the memory file is not touched."""
     from memchat.curate.transcript_queue import queue_transcript
     from memchat.curate.transcripts import read_transcript

@@ -1,11 +1,12 @@
 """One conversation: each turn goes window → recall → stream → hand over to learning."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from threading import Event
 from time import perf_counter
 
+from memchat.chat.attaching import as_seen, refuse_unseen
 from memchat.chat.draft import Draft, Newest
 from memchat.chat.events import Attachment, Finished, Mode, Notice, Piece, Recalled, Thinking, TurnEvent, TurnResult
 from memchat.chat.hints import command_hint
@@ -14,7 +15,7 @@ from memchat.chat.keeping import Keeping
 from memchat.chat.private import separate
 from memchat.chat.standing import Profile
 from memchat.chat.tracing import trace_turn
-from memchat.chat.window import Exchange, Window
+from memchat.chat.window import PICTURE_TOKENS, Exchange, Window
 from memchat.engine import ChatModel, Embedder
 from memchat.errors import MemchatError, NotFound, PromptTooLong, StoreError, UsageError
 from memchat.learn import LearnOptions
@@ -120,7 +121,8 @@ class Chat:
             raise UsageError("The last exchange is no longer in this conversation.")
         *before, newest = shown
         earlier = [message for exchange in before for message in exchange.messages()]
-        return [Message(Role.SYSTEM, self._system()), *earlier, user_message(newest.user_text, block=block)]
+        asked = replace(user_message(newest.user_text, block=block), images=newest.images)
+        return [Message(Role.SYSTEM, self._system()), *earlier, asked]
 
     def settled_prefix(self) -> list[Message] | None:
         """Return `prompt_prefix` where nothing has to be read from the file for it, else None: for other threads."""
@@ -149,6 +151,12 @@ class Chat:
             return 0
         self.session = self._keeping.catch_up(self.session, self.learning)
         return self._keeping.waiting
+
+    def abandon(self) -> None:
+        """Take the newest message back if it got no answer: nobody will go on there to try again."""
+        newest = self._look_back()
+        if self._keeping is not None and newest.turn is not None and not newest.answered:
+            self._keeping.abandon(newest.turn)
 
     def refresh_profile(self) -> None:
         """Rebuild the profile before the next turn, after the user's own edit or a forget."""
@@ -281,13 +289,17 @@ class Chat:
 
     def _prompt(self, draft: Draft, attachments: Sequence[Attachment]) -> Generator[TurnEvent, None, list[Message]]:
         assert draft.recall is not None
-        draft.model = self.model.card().model
+        card = self.model.card()
+        draft.model, draft.images = card.model, tuple(one.image for one in attachments if one.image)
+        if draft.images:
+            refuse_unseen(card)
         window = self._get_window()
         note = self._read_news()
         material = [(a.name, a.content) for a in attachments]
         newest = user_message(draft.typed.spoken, block=draft.recall.block, attachments=material, note=note)
+        newest = replace(newest, images=draft.images)
         draft.shown_later = user_message(draft.typed.spoken, attachments=material).content
-        fixed = self._count(self._system()) + self._count(newest.content)
+        fixed = self._count(self._system()) + self._count(newest.content) + PICTURE_TOKENS * len(draft.images)
         draft.size = self._context_size()
         left = window.fit(draft.size - self.options.sampling.max_tokens - _REPLY_MARGIN - fixed)
         if left:
@@ -299,7 +311,7 @@ class Chat:
     def _stream(self, draft: Draft, prompt: list[Message], stop: Event) -> Iterator[TurnEvent]:
         for attempt in (1, 2):
             try:
-                for chunk in self.model.stream(prompt, self.options.sampling, stop):
+                for chunk in self.model.stream(as_seen(prompt, self.model.card()), self.options.sampling, stop):
                     if chunk.restart and draft.reply:
                         draft.reply = ""
                         yield Notice("That was the model's reasoning; its answer follows.")
@@ -328,7 +340,7 @@ class Chat:
                 yield Notice(f"This reply is not written down yet. {error.sentence}")
         if draft.reply:
             turn = draft.turn.id if draft.turn else None
-            self._get_window().add(Exchange(turn, draft.shown_later, draft.reply))
+            self._get_window().add(Exchange(turn, draft.shown_later, draft.reply, draft.images))
         stands = draft.replaced if draft.again and not draft.reply else None  # the former answer, for want of another
         if stands is not None:
             self._get_window().add(stands)

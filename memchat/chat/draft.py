@@ -35,6 +35,7 @@ class Draft:
     used: int = 0  # tokens of the prompt
     size: int = 0  # tokens of the context window
     model: str = ""
+    images: tuple[str, ...] = ()  # of the attached pictures
     shown_later: str = ""  # the message as the following turns see it: without what was recalled for it
 
     def result(self, session: Session | None) -> TurnResult:

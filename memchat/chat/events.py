@@ -21,6 +21,7 @@ class Attachment:
 
     name: str
     content: str
+    image: str = ""  # base64, where it is a picture
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Writing a conversation down: a file that is busy, full or gone costs the memory of a turn, never the turn itself."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 
 from memchat.chat.draft import Draft
@@ -39,6 +40,14 @@ class Keeping:
             draft.again = draft.again and standing is not None
             draft.turn = standing if draft.again else self._add_turn(session, draft)
         return session
+
+    def abandon(self, turn: int) -> None:
+        """Take a turn out, and its conversation where it was the only one, unless something was learnt from it."""
+        with suppress(NotFound, StoreError), self._store.transaction():
+            if not self._store.list_changes(turn=turn):
+                session = self._store.get_turn(turn).session
+                self._store.delete_turn(turn)
+                self._store.drop_empty_session(session)
 
     def withdraw(self, turn: int | None) -> None:
         """Give up the newest turn if it waits: another one comes in its place."""

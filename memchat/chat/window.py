@@ -12,6 +12,7 @@ from memchat.records import Message, Role
 from memchat.text import counted
 
 _OVERHEAD = 8  # tokens of role marks around one message
+PICTURE_TOKENS = 1000  # what one picture takes, estimated: models cut it into 250 to 1,500
 _AFTER_JUMP = 0.6  # share of the room that is in use after a jump
 
 
@@ -22,10 +23,11 @@ class Exchange:
     turn: int | None
     user_text: str
     reply: str
+    images: tuple[str, ...] = ()  # base64; seen again as long as the exchange stands in the window
 
     def messages(self) -> list[Message]:
         """Return the turn as prompt messages; an empty reply is left out."""
-        pair = [Message(Role.USER, self.user_text)]
+        pair = [Message(Role.USER, self.user_text, self.images)]
         return [*pair, Message(Role.ASSISTANT, self.reply)] if self.reply else pair
 
 
@@ -102,4 +104,5 @@ class Window:
         return [message for exchange in self.shown for message in exchange.messages()]
 
     def _size(self, exchange: Exchange) -> int:
-        return sum(self._count(message.content) + _OVERHEAD for message in exchange.messages())
+        texts = sum(self._count(message.content) + _OVERHEAD for message in exchange.messages())
+        return texts + PICTURE_TOKENS * len(exchange.images)

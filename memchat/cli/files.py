@@ -25,6 +25,7 @@ def import_(
     file: Annotated[str, typer.Argument(help="JSON Lines, one memory a line; - is stdin.")],
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out lines that are wrong.")] = False,
     keep_secrets: Annotated[bool, typer.Option("--keep-secrets", help="Import what looks like a secret too.")] = False,
+    allow_again: Annotated[bool, typer.Option("--allow-again", help="Import what was forgotten before too.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be imported.")] = False,
     json_: JsonFlag = False,
 ) -> None:
@@ -43,6 +44,7 @@ def import_(
         now=run.app.clock(),
         skip_bad=skip_bad,
         keep_secrets=keep_secrets,
+        allow_again=allow_again,
         dry_run=dry_run,
     )
     for bad in imported.bad:
@@ -55,9 +57,9 @@ def import_(
     for number, why in (
         (imported.known, "were there already (same ref)"),
         (imported.duplicates, "were there already (same text)"),
-        (imported.forgotten, "held back: you had them forgotten"),
-        (imported.secrets, "held back: they look like secrets"),
-        (len(imported.bad), "left out: wrong lines"),
+        (imported.forgotten, "held back, as you had them forgotten; --allow-again imports them"),
+        (imported.secrets, "held back, as they look like secrets; --keep-secrets imports them"),
+        (len(imported.bad), "left out, as their lines are wrong"),
     ):
         if number:
             print_line(f"{number} {why}.")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memchat.cli import completing
 from memchat.cli.flags import JsonFlag
 from memchat.cli.invocation import Invocation, confirm, on_terminal, print_json, print_line, tell
 from memchat.cli.progress import progress_bar
@@ -158,7 +159,10 @@ def show_config(context: typer.Context, json_: JsonFlag = False) -> None:
 
 def show_settings(
     context: typer.Context,
-    key: Annotated[str | None, typer.Argument(help="A setting, or a section such as recall.")] = None,
+    key: Annotated[
+        str | None,
+        typer.Argument(help="A setting, or a section such as recall.", autocompletion=completing.setting_keys),
+    ] = None,
     json_: JsonFlag = False,
 ) -> None:
     """Show the settings in force and where each comes from.
@@ -190,8 +194,10 @@ def _shown(value: "Value") -> str:
 
 def set_config(
     context: typer.Context,
-    key: Annotated[str, typer.Argument(help="The setting.")],
-    value: Annotated[str, typer.Argument(help="Its value; a list is separated by commas.")],
+    key: Annotated[str, typer.Argument(help="The setting.", autocompletion=completing.setting_keys)],
+    value: Annotated[
+        str, typer.Argument(help="Its value; a list is separated by commas.", autocompletion=completing.setting_values)
+    ],
 ) -> None:
     """Change one setting in the config file; comments in it stay.
 
@@ -205,7 +211,10 @@ def set_config(
     print_line(f"{change.key} = {_shown(change.after)}")
 
 
-def unset_config(context: typer.Context, key: Annotated[str, typer.Argument(help="The setting.")]) -> None:
+def unset_config(
+    context: typer.Context,
+    key: Annotated[str, typer.Argument(help="The setting.", autocompletion=completing.setting_keys)],
+) -> None:
     """Take one setting out of the config file, so that its default holds.
 
     Example: memchat config unset recall.floor

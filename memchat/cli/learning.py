@@ -1,12 +1,12 @@
 """`learn`, `pending`, `rules`: finish what waits, settle what waits for a word, try the never-learn rules."""
 
 from datetime import UTC, datetime
-from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memchat.cli import completing
 from memchat.cli.flags import JsonFlag
 from memchat.cli.invocation import Invocation, print_json, print_line, tell
 from memchat.cli.progress import progress_bar
@@ -32,7 +32,7 @@ def register(program: typer.Typer) -> None:
 def learn(
     context: typer.Context,
     file: Annotated[
-        Path | None, typer.Option(help="A transcript, or a ChatGPT or Claude export.", metavar="TRANSCRIPT")
+        str | None, typer.Option(help="A transcript, or a ChatGPT or Claude export.", metavar="TRANSCRIPT")
     ] = None,
     cues: Annotated[bool, typer.Option("--cues", help="Write the questions that memories lack.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be learnt.")] = False,
@@ -63,7 +63,7 @@ def learn(
     _report(run, outcome, json_, "learnt", {"cues": written} | queued)
 
 
-def _queue(run: Invocation, file: Path, skip_bad: bool) -> dict[str, object]:
+def _queue(run: Invocation, file: str, skip_bad: bool) -> dict[str, object]:
     from memchat.curate.transcript_queue import queue_transcript
     from memchat.curate.transcripts import read_transcript
 
@@ -125,8 +125,13 @@ def _waiting(left: int) -> str:
 
 def pending(
     context: typer.Context,
-    action: Annotated[str | None, typer.Argument(help="approve or reject; without one they are listed.")] = None,
-    ids: Annotated[list[int] | None, typer.Argument(help="Which; without ids all of them.")] = None,
+    action: Annotated[
+        str | None,
+        typer.Argument(help="approve or reject; without one they are listed.", autocompletion=completing.decisions),
+    ] = None,
+    ids: Annotated[
+        list[int] | None, typer.Argument(help="Which; without ids all of them.", autocompletion=completing.proposal_ids)
+    ] = None,
     json_: JsonFlag = False,
 ) -> None:
     """List, approve or reject what waits for your word (learn.mode = "review").

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memchat.cli import completing
 from memchat.cli.flags import JsonFlag
 from memchat.cli.invocation import (
     Invocation,
@@ -19,9 +20,13 @@ from memchat.text import counted
 
 if TYPE_CHECKING:
     from memchat.curate.forget import Selection
+    from memchat.curate.remember import Kept
     from memchat.records import Kind, Memory
 
-KindOption = Annotated[str | None, typer.Option("--kind", help="identity, fact, preference, …", metavar="KIND")]
+KindOption = Annotated[
+    str | None,
+    typer.Option("--kind", help="identity, fact, preference, …", metavar="KIND", autocompletion=completing.kinds),
+]
 ImportanceOption = Annotated[int | None, typer.Option("--importance", help="From 1 to 10.", metavar="N")]
 YesFlag = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
@@ -57,7 +62,7 @@ def remember(
     run: Invocation = context.obj
     words = run.argument(text)
 
-    def attempt(confirmed: bool) -> "Memory":
+    def attempt(confirmed: bool) -> "Kept":
         kept = keep(
             run.store,
             words,
@@ -71,20 +76,20 @@ def remember(
         )
         if kept.pending:
             tell(f"Stored; found by keywords until it is embedded. {run.app.engines.why_no_embedder or kept.pending}")
-        return kept.memory
+        return kept
 
     try:
-        memory = attempt(yes)
+        kept = attempt(yes)
     except SecretFound as refusal:
         if not confirm(f"{refusal.sentence} Keep it all the same?"):
             raise
-        memory = attempt(True)
+        kept = attempt(True)
     except ForgottenBefore as refusal:
         raise PrivacyRefusal(refusal.sentence) from None
     if json_:
-        print_json(memory_json(memory))
+        print_json(memory_json(kept.memory))
     else:
-        print_line(f"Saved #{memory.id}: {memory.text}")
+        print_line(f"{'Known already,' if kept.restated else 'Saved'} #{kept.memory.id}: {kept.memory.text}")
 
 
 def list_(
@@ -124,7 +129,7 @@ def list_(
 
 def show(
     context: typer.Context,
-    id: Annotated[int, typer.Argument(help="The memory's id.")],
+    id: Annotated[int, typer.Argument(help="The memory's id.", autocompletion=completing.memory_ids)],
     json_: JsonFlag = False,
 ) -> None:
     """Show one memory whole: times, evidence, what it is found by, its history.
@@ -157,7 +162,7 @@ def show(
 
 def edit(
     context: typer.Context,
-    id: Annotated[int, typer.Argument(help="The memory's id.")],
+    id: Annotated[int, typer.Argument(help="The memory's id.", autocompletion=completing.memory_ids)],
     text: Annotated[list[str] | None, typer.Argument(help="The new wording; without one $EDITOR opens.")] = None,
     kind: KindOption = None,
     importance: ImportanceOption = None,
@@ -205,15 +210,24 @@ def _wording_from_editor(text: str) -> str:
 
 def forget(
     context: typer.Context,
-    ids: Annotated[list[int] | None, typer.Argument(help="Memories to erase.", metavar="[ID]...")] = None,
+    ids: Annotated[
+        list[int] | None,
+        typer.Argument(help="Memories to erase.", metavar="[ID]...", autocompletion=completing.memory_ids),
+    ] = None,
     query: Annotated[str | None, typer.Option(help="Erase what this question finds.", metavar="Q")] = None,
-    session: Annotated[int | None, typer.Option(help="Erase a conversation and what was learnt in it.")] = None,
+    session: Annotated[
+        int | None,
+        typer.Option(help="Erase a conversation and what was learnt in it.", autocompletion=completing.session_ids),
+    ] = None,
     before: Annotated[str | None, typer.Option(help="Erase what is older than that day.", metavar="DATE")] = None,
     every: Annotated[bool, typer.Option("--all", help="Erase everything of this user.")] = False,
     yes: YesFlag = False,
     json_: JsonFlag = False,
 ) -> None:
     """Erase memories for good, read the files again to be sure, and print a receipt.
+
+    An id says exactly what is meant, so nothing is asked. Every other way lists what it means and asks; without a
+    terminal it needs --yes.
 
     Example: memchat forget --query "my old address"
     """
@@ -275,7 +289,9 @@ def _ask_to_forget(memories: "tuple[Memory, ...]", what: str | None) -> None:
 
 def history(
     context: typer.Context,
-    id: Annotated[int | None, typer.Argument(help="Only the changes of this memory.")] = None,
+    id: Annotated[
+        int | None, typer.Argument(help="Only the changes of this memory.", autocompletion=completing.memory_ids)
+    ] = None,
     limit: Annotated[int | None, typer.Option(help="At most so many, the newest.", min=0)] = None,
     json_: JsonFlag = False,
 ) -> None:

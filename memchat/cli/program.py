@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from memchat import __version__
-from memchat.cli import files, health, learning, memories, recalling, sessions, talking
+from memchat.cli import completing, files, health, learning, memories, recalling, sessions, talking
 from memchat.cli.chatting import hold_chat
 from memchat.cli.invocation import Invocation
 
@@ -49,12 +49,23 @@ def _options(
         str | None, typer.Option(envvar="MEMCHAT_USER", help="Whose memories to use.", metavar="NAME")
     ] = None,
     engine: Annotated[
-        str | None, typer.Option(envvar="MEMCHAT_ENGINE", help="auto, ollama or embedded.", metavar="ENGINE")
+        str | None,
+        typer.Option(
+            envvar="MEMCHAT_ENGINE",
+            help="auto, ollama or embedded.",
+            metavar="ENGINE",
+            autocompletion=completing.engines,
+        ),
     ] = None,
     host: Annotated[
         str | None, typer.Option(envvar="MEMCHAT_HOST", help="Where Ollama listens.", metavar="URL")
     ] = None,
-    model: Annotated[str | None, typer.Option(envvar="MEMCHAT_MODEL", help="The chat model.", metavar="NAME")] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            envvar="MEMCHAT_MODEL", help="The chat model.", metavar="NAME", autocompletion=completing.chat_models
+        ),
+    ] = None,
     embed_model: Annotated[
         str | None, typer.Option(envvar="MEMCHAT_EMBED_MODEL", help="The embedding model.", metavar="NAME")
     ] = None,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memchat.cli import completing
 from memchat.cli.flags import JsonFlag
 from memchat.cli.invocation import Invocation, on_terminal, parse_moment, print_json, print_line, tell
 from memchat.errors import NotFound, UsageError
@@ -32,9 +33,16 @@ def register(program: typer.Typer) -> None:
 def inspect(
     context: typer.Context,
     query: Annotated[str | None, typer.Option(help="A question, as you would ask it.", metavar="Q")] = None,
-    turn: Annotated[int | None, typer.Option(help="What that reply was given.", metavar="N")] = None,
+    turn: Annotated[
+        int | None, typer.Option(help="What that reply was given.", metavar="N", autocompletion=completing.turn_ids)
+    ] = None,
     expect: Annotated[
-        str | None, typer.Option(help="The memory that should be found: its id or text.", metavar="ID|TEXT")
+        str | None,
+        typer.Option(
+            help="The memory that should be found: its id or text.",
+            metavar="ID|TEXT",
+            autocompletion=completing.memory_ids,
+        ),
     ] = None,
     limit: Annotated[int | None, typer.Option("-k", help="At most so many memories.", min=0, max=50)] = None,
     as_of: Annotated[str | None, typer.Option(help="As it was on that day.", metavar="DATE")] = None,
@@ -183,7 +191,7 @@ def log(
 
 def evaluate(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(help='JSON Lines of {"q","gold"}; with --make the file to write.')],
+    file: Annotated[str, typer.Argument(help='JSON Lines of {"q","gold"}; with --make the file to write.')],
     sizes: Annotated[str, typer.Option("-k", help="The cut-offs, separated by commas.")] = "3,5,10",
     versus: Annotated[
         str | None, typer.Option("--vs", help="Measure a second time with this setting.", metavar="KEY=VALUE")
@@ -293,14 +301,15 @@ def _score_row(name: str, score: "EvalResult | Score", ks: tuple[int, ...]) -> l
     ]
 
 
-def _draft(run: Invocation, file: Path) -> None:
-    from memchat.curate.private_files import write_private
+def _draft(run: Invocation, file: str) -> None:
+    from memchat.curate.private_files import refuse_target, write_private
     from memchat.learn.cues import draft_questions
     from memchat.wire import json_text
 
     target = typed_path(file)
     if os.path.exists(target):
         raise UsageError(f"{file} exists already; name a new file.")
+    refuse_target(run.store, target)
     model = run.app.chat_model()
     lines: list[str] = []
     for memory in run.store.list_memories():

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from memchat.cli import completing
 from memchat.cli.flags import JsonFlag
 from memchat.cli.invocation import Invocation, confirm, on_terminal, print_json, print_line, tell
 from memchat.errors import MemchatError, NotFound, UsageError
@@ -52,7 +53,7 @@ def sessions(
 
 def rename(
     context: typer.Context,
-    id: Annotated[int, typer.Argument(help="The session.")],
+    id: Annotated[int, typer.Argument(help="The session.", autocompletion=completing.session_ids)],
     title: Annotated[list[str], typer.Argument(help="Its new title.")],
 ) -> None:
     """Give a conversation another title.
@@ -66,7 +67,9 @@ def rename(
 
 
 def fork(
-    context: typer.Context, id: Annotated[int, typer.Argument(help="The session.")], json_: JsonFlag = False
+    context: typer.Context,
+    id: Annotated[int, typer.Argument(help="The session.", autocompletion=completing.session_ids)],
+    json_: JsonFlag = False,
 ) -> None:
     """Copy a conversation, to go on from it in another way.
 
@@ -85,7 +88,7 @@ def fork(
 
 def export(
     context: typer.Context,
-    id: Annotated[int, typer.Argument(help="The session.")],
+    id: Annotated[int, typer.Argument(help="The session.", autocompletion=completing.session_ids)],
     file: Annotated[str, typer.Argument(help="Where to; - is stdout.")] = "-",
 ) -> None:
     """Write a conversation as Markdown.
@@ -104,7 +107,7 @@ def export(
 
 def delete(
     context: typer.Context,
-    id: Annotated[int, typer.Argument(help="The session.")],
+    id: Annotated[int, typer.Argument(help="The session.", autocompletion=completing.session_ids)],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     json_: JsonFlag = False,
 ) -> None:

@@ -10,15 +10,31 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memchat.cli import completing
 from memchat.cli.chatting import hold_chat, tell_of_memory
 from memchat.cli.flags import JsonFlag
 from memchat.cli.invocation import print_json, tell
-from memchat.errors import Cancelled, UsageError
+from memchat.errors import Cancelled, MemchatError, UsageError
 
 if TYPE_CHECKING:
+    from memchat.app import App
     from memchat.chat import Attachment, TurnResult
 
 _STDIN_WAIT = 0.5  # seconds to wait for a pipe to show data; a longer wait is asked for with "-"
+PersonaOption = Annotated[
+    str | None,
+    typer.Option(
+        "--persona", help="Who answers: a name under [personas].", metavar="NAME", autocompletion=completing.personas
+    ),
+]
+SystemOption = Annotated[
+    str | None, typer.Option("--system", help="Instructions in place of the usual ones.", metavar="TEXT")
+]
+ContinueFlag = Annotated[bool, typer.Option("--continue", "-c", help="Go on with the latest session.")]
+ResumeOption = Annotated[
+    int | None,
+    typer.Option("--resume", help="Go on with this session.", metavar="ID", autocompletion=completing.session_ids),
+]
 
 
 def register(program: typer.Typer) -> None:
@@ -29,11 +45,13 @@ def register(program: typer.Typer) -> None:
 
 def chat(
     context: typer.Context,
-    continue_: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the latest session.")] = False,
-    resume: Annotated[int | None, typer.Option(help="Go on with this session.", metavar="ID")] = None,
+    continue_: ContinueFlag = False,
+    resume: ResumeOption = None,
     incognito: Annotated[bool, typer.Option(help="Read no memories, store nothing.")] = False,
     read_only: Annotated[bool, typer.Option(help="Use the memories, store nothing.")] = False,
     plain: Annotated[bool, typer.Option(help="No Markdown, no colours.")] = False,
+    persona: PersonaOption = None,
+    system: SystemOption = None,
 ) -> None:
     """Talk in the terminal; with piped stdin one message a line.
 
@@ -41,6 +59,8 @@ def chat(
     """
     if incognito and read_only:
         raise UsageError("Choose one of --incognito and --read-only.")
+    _refuse_both(incognito, continue_, resume)
+    _instruct(context.obj.app, persona, system)
     if plain:
         context.obj.app.change_setting("terminal.plain", True)
     status = hold_chat(context.obj, _mode(incognito, read_only), continue_=continue_, resume=resume)
@@ -58,23 +78,59 @@ def ask(
     json_: JsonFlag = False,
     no_learn: Annotated[bool, typer.Option("--no-learn", help="Learn nothing from this turn.")] = False,
     incognito: Annotated[bool, typer.Option(help="Read no memories, store nothing.")] = False,
+    attach: Annotated[
+        list[str] | None, typer.Option("--attach", "-a", help="A text file or a picture; may be given again.")
+    ] = None,
+    continue_: ContinueFlag = False,
+    resume: ResumeOption = None,
+    persona: PersonaOption = None,
+    system: SystemOption = None,
 ) -> None:
-    """Ask one thing; piped input is attached as material and never learnt from.
+    """Ask one thing; piped input and attached files are material and never learnt from.
 
     Example: git diff | memchat ask "review this"
     """
     from memchat.chat import Mode
+    from memchat.chat.attaching import read_attachment
+    from memchat.paths import typed_path
 
+    _refuse_both(incognito, continue_, resume)
     question, attachments = _question(text)
+    attachments += [read_attachment(typed_path(file)) for file in attach or ()]
     app = context.obj.app
-    conversation = app.open_chat(mode=Mode.INCOGNITO if incognito else Mode.NORMAL)
+    _instruct(app, persona, system)
+    mode = Mode.INCOGNITO if incognito else Mode.NORMAL
+    conversation = app.open_chat(mode=mode, continue_=continue_, resume=resume)
     tell_of_memory(app, conversation)
     conversation.learning = conversation.learning and not no_learn
-    result = _answer(conversation.turn(question, Event(), attachments), quiet=json_)
+    try:
+        result = _answer(conversation.turn(question, Event(), attachments), quiet=json_)
+    except (MemchatError, KeyboardInterrupt):
+        conversation.abandon()
+        raise
     if json_:
         print_json(_as_json(result))
     if result.interrupted:
         raise Cancelled("The reply was interrupted.")
+
+
+def _refuse_both(incognito: bool, continue_: bool, resume: int | None) -> None:
+    if incognito and (continue_ or resume is not None):
+        raise UsageError("An incognito chat reads nothing, so it cannot go on with a stored conversation.")
+    if continue_ and resume is not None:
+        raise UsageError("Choose one of --continue and --resume.")
+
+
+def _instruct(app: "App", persona: str | None, system: str | None) -> None:
+    """Change the instructions for this run; raises NotFound when there is no such persona."""
+    if persona is not None and system is not None:
+        raise UsageError("Choose one of --persona and --system.")
+    if persona is not None:
+        app.change_setting("chat.persona", persona)
+        app.settings.instructions()  # before anything is begun: there may be no such persona
+    if system is not None:
+        app.change_setting("chat.persona", "")
+        app.change_setting("chat.system_prompt", system)
 
 
 def _as_json(result: "TurnResult") -> dict[str, object]:
@@ -117,29 +173,29 @@ def _answer(events: Iterator[object], quiet: bool) -> "TurnResult":
 
 
 def _question(parts: list[str]) -> "tuple[str, list[Attachment]]":
-    from memchat.chat import Attachment
+    from memchat.chat.attaching import as_attachment
 
     wanted = "-" in parts
-    material = _read_stdin(wait=wanted)
+    material = _read_stdin(wait=wanted) or b""
     question = " ".join(part for part in parts if part != "-").strip()
-    if not question:
-        if not (material or "").strip():
-            raise UsageError('There is no question; try: memchat ask "what do you know about me?"')
-        return material or "", []
-    return question, [Attachment("stdin", material)] if material and material.strip() else []
+    if question:
+        return question, [as_attachment("stdin", material)] if material.strip() else []
+    if not material.strip():
+        raise UsageError('There is no question; try: memchat ask "what do you know about me?"')
+    return material.decode("utf-8", "replace"), []
 
 
-def _read_stdin(wait: bool) -> str | None:
+def _read_stdin(wait: bool) -> bytes | None:
     """Return what is piped in, None when nothing is: a terminal, a closed stdin, a pipe that stays silent."""
     if sys.stdin is None or sys.stdin.closed or (sys.stdin.isatty() and not wait):
         return None
     try:
         descriptor = sys.stdin.fileno()
     except (OSError, ValueError):  # not a real file: a test's or a host program's
-        return sys.stdin.read()
+        return sys.stdin.buffer.read()
     if not wait and not _data_at_hand(descriptor):
         return None
-    return sys.stdin.buffer.read().decode("utf-8", "replace")
+    return sys.stdin.buffer.read()
 
 
 def _data_at_hand(descriptor: int) -> bool:

@@ -40,7 +40,7 @@ def list_settings(settings: Settings, key: str | None = None) -> tuple[SettingLi
     """Return every setting, or those of `key` (a setting or a section), in the table's order; raises ConfigError."""
     rows = tuple(
         SettingLine(row.key, settings[row.key], settings.origin(row.key), row.default, row.sentence)
-        for row in SETTINGS
+        for row in (*SETTINGS, *(find_setting(f"personas.{name}") for name in settings.personas))
         if key is None or row.key == key or row.key.startswith(f"{key}.")
     )
     if not rows and key is not None:

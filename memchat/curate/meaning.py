@@ -7,7 +7,7 @@ from memchat.engine.host import check_host, parse_host
 from memchat.engine.keep_alive import parse_keep_alive
 from memchat.engine.pack_table import PACKS
 from memchat.engine.remote import CLOUD_HOST, check_relay, names_cloud
-from memchat.errors import ConfigError, PrivacyRefusal, UsageError
+from memchat.errors import ConfigError, NotFound, PrivacyRefusal, UsageError
 from memchat.learn.rules import Rules
 from memchat.settings import SETTINGS, Settings, Value
 
@@ -27,6 +27,10 @@ def find_meaningless(settings: Settings) -> str:
             continue
         except UsageError as error:
             return error.sentence
+    try:
+        settings.instructions()
+    except NotFound as error:
+        return error.sentence
     return ""
 
 

@@ -44,6 +44,10 @@ def refuse_target(store: Store, path: Path) -> None:
     if os.path.isdir(path):
         raise UsageError(f"{path} is a folder; name a file to export to.")
     target = Path(os.path.realpath(path))
+    if not os.path.isdir(target.parent):
+        raise UsageError(f"{path} cannot be written: there is no folder {target.parent}.")
+    if not os.access(path if is_special(path) else target.parent, os.W_OK):
+        raise UsageError(f"{path} cannot be written: permission denied.")
     if target.parent == store.path.parent and target.name.startswith(store.path.name):
         raise UsageError(f"{path} is the memory file itself or lies by its name; name another file to export to.")
 

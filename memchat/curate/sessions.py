@@ -9,7 +9,6 @@ from memchat.errors import UsageError
 from memchat.records import Memory, Session, Turn
 from memchat.store import Store
 from memchat.text import clean, one_line
-from memchat.wire import utc
 
 _LONGEST_TITLE = 120
 
@@ -35,9 +34,12 @@ def list_learnt(store: Store, ids: Sequence[int]) -> list[Memory]:
 
 
 def session_markdown(store: Store, id: int) -> str:
-    """Return a conversation as Markdown: title, times in UTC, each message under its speaker; raises NotFound."""
+    """Return a conversation as Markdown: title, times of this machine's clock, each message under its speaker.
+
+    Raises NotFound.
+    """
     session = store.get_session(id)
-    parts = [f"# {session.title or f'Conversation {session.id}'}", f"Started {utc(session.created_at)}"]
+    parts = [f"# {session.title or f'Conversation {session.id}'}", f"Started {_local(session.created_at)}"]
     for turn in store.list_turns(id):
         parts += _turn_markdown(turn)
     return "\n\n".join(parts) + "\n"
@@ -45,9 +47,13 @@ def session_markdown(store: Store, id: int) -> str:
 
 def _turn_markdown(turn: Turn) -> list[str]:
     if turn.forgotten:
-        return [f"## {utc(turn.at)}", "*(forgotten)*"]
+        return [f"## {_local(turn.at)}", "*(forgotten)*"]
     speaker = f"**{turn.model or 'Assistant'}**" + (" *(interrupted)*" if turn.interrupted else "")
-    return [f"## {utc(turn.at)}", "**You**", clean(turn.user_text), speaker, clean(turn.reply)]
+    return [f"## {_local(turn.at)}", "**You**", clean(turn.user_text), speaker, clean(turn.reply)]
+
+
+def _local(at: datetime) -> str:
+    return at.astimezone().strftime("%Y-%m-%d %H:%M")
 
 
 def write_session(store: Store, id: int, path: Path) -> int:

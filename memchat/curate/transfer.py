@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memchat.curate.import_lines import BadLine, ImportLine, find_successor, name_faults, name_lines, parse_lines
 from memchat.curate.private_files import refuse_target, write_private
-from memchat.curate.wording import is_forgotten
+from memchat.curate.wording import forms_of, is_forgotten
 from memchat.errors import UsageError
 from memchat.learn.secrets import redact_secrets
 from memchat.records import Cause, NewMemory, State
@@ -52,18 +52,19 @@ def import_lines(
     now: datetime,
     skip_bad: bool = False,
     keep_secrets: bool = False,
+    allow_again: bool = False,
     dry_run: bool = False,
 ) -> Imported:
     """Store the memories of JSON Lines in one transaction; their vectors are left pending.
 
-    Lines whose ref or text is there already add nothing; what was forgotten, and what has the shape of a secret, is
-    held back and counted. Raises UsageError naming every bad line of the file `name`, with nothing stored, unless
-    `skip_bad`; `dry_run` tells what would happen and stores nothing.
+    Lines whose ref or text is there already add nothing; what was forgotten (unless `allow_again`), and what has the
+    shape of a secret (unless `keep_secrets`), is held back and counted. Raises UsageError naming every bad line of the
+    file `name`, with nothing stored, unless `skip_bad`; `dry_run` tells what would happen and stores nothing.
     """
     good, bad = parse_lines(lines, now)
     if bad and not skip_bad:
         raise UsageError(name_faults(name, bad))
-    sorting = _Sorting(store, keep_secrets)
+    sorting = _Sorting(store, keep_secrets, allow_again)
     with store.transaction():
         for line in good:
             sorting.sort(line)
@@ -82,6 +83,7 @@ class _Sorting:
 
     store: Store
     keep_secrets: bool
+    allow_again: bool = False
     to_add: list[ImportLine] = field(default_factory=list)
     superseded: int = 0
     known: int = 0
@@ -109,7 +111,7 @@ class _Sorting:
             self._ids[line.line] = self._refs[new.ref]
         elif new.ref is None and self._find_twin(line):
             self.duplicates += 1
-        elif self._is_forgotten(new):
+        elif not self.allow_again and self._is_forgotten(new):
             self.forgotten += 1
         elif not self.keep_secrets and redact_secrets(_all_text(new))[1]:
             self.secrets += 1
@@ -136,7 +138,14 @@ class _Sorting:
     def store_all(self, now: datetime) -> None:
         """Add what is new, in the order of the file."""
         for line in self.to_add:
+            if self.allow_again:
+                self._allow_again(line.memory)
             self._ids[line.line] = self.store.add_memory(line.memory, cause=Cause.IMPORTED, now=now).id
+
+    def _allow_again(self, new: NewMemory) -> None:
+        own = slot_value(new.subject, new.attribute, new.value)
+        forms = forms_of(new.text) if self.store.has_forgotten_form() else ()
+        self.store.allow_again(new.text, forms=(*forms, own) if own else forms)
 
     def supersede_all(self, lines: list[ImportLine], now: datetime) -> None:
         """Turn the added memories that are history into history; one whose successor is held back has ended."""

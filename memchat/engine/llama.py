@@ -20,13 +20,14 @@ from memchat.engine.gguf import GgufHead, read_head
 from memchat.engine.llama_call import Part, Server, Turnstile, ask
 from memchat.engine.llama_port import Port
 from memchat.engine.machine import total_memory
+from memchat.engine.pack_table import MORE_PACKAGES
+from memchat.engine.sampling import drawing_options
 from memchat.engine.thinking import ThinkingSorter, may_reason_unmarked
 from memchat.errors import Cancelled, EngineFailed, ModelMissing, PromptTooLong, UsageError
 from memchat.records import ChatCard, Chunk, Done, Message, Sampling
 from memchat.text import encodable, estimate_tokens
 
 _PROMPT_PIECE: Final = 64  # tokens read between two looks whether to stop
-_REPEAT_PENALTY: Final = 1.05
 _X86: Final = ("x86_64", "amd64", "i686")
 _UNKNOWN_TOKEN_BYTES: Final = 1 << 17
 _WORKING_BYTES: Final = 300 << 20  # beside weights and cache: compute buffers, the library
@@ -70,14 +71,7 @@ class LlamaChat:
 
     def stream(self, messages: Sequence[Message], sampling: Sampling, stop: Event) -> Iterator[Chunk]:
         """Yield the reply; see ChatModel."""
-        request: dict[str, object] = {
-            "temperature": sampling.temperature,
-            "top_p": sampling.top_p,
-            "max_tokens": sampling.max_tokens,
-            "repeat_penalty": _REPEAT_PENALTY,
-        }
-        if sampling.seed is not None:
-            request["seed"] = sampling.seed
+        request = {**drawing_options(sampling), "max_tokens": sampling.max_tokens}
         with suppress(Cancelled):
             yield from self._reply(messages, request, stop)
 
@@ -154,9 +148,7 @@ def _load(path: Path, head: GgufHead, key: str, num_ctx: int, threads: int) -> S
     try:
         import xllamacpp  # late: it loads a library of many megabytes
     except ImportError as error:
-        raise ModelMissing(
-            "xllamacpp is not installed; the embedded models need more packages: run `pip install 'memchat[embedded]'`."
-        ) from error
+        raise ModelMissing(f"xllamacpp is not installed; {MORE_PACKAGES}") from error
     wanted = xllamacpp.CommonParams()
     wanted.model.path = str(path)
     wanted.n_ctx, wanted.n_parallel = num_ctx, 1

@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final, Protocol
 
+from memchat.engine.pack_table import MORE_PACKAGES
 from memchat.errors import EngineFailed, ModelMissing
 from memchat.records import EmbedderCard, Vector
 from memchat.text import encodable
@@ -21,7 +22,6 @@ MODEL: Final = "all-MiniLM-L6-v2"
 DIMENSIONS: Final = 384
 LONGEST: Final = 256  # tokens, as the model was trained; what is longer is cut
 BATCH: Final = 64  # texts of one run
-_EXTRA: Final = "the embedded models need more packages: run `pip install 'memchat[embedded]'`."
 
 
 class _Encoding(Protocol):
@@ -123,7 +123,7 @@ def _load_tokenizer(path: Path) -> _Tokenizer:
     try:
         from tokenizers import Tokenizer
     except ImportError as error:
-        raise ModelMissing(f"tokenizers is not installed; {_EXTRA}") from error
+        raise ModelMissing(f"tokenizers is not installed; {MORE_PACKAGES}") from error
     try:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises nothing more special
@@ -139,7 +139,7 @@ def _load_session(path: Path, threads: int | None) -> _Session:
     try:
         import onnxruntime
     except ImportError as error:
-        raise ModelMissing(f"onnxruntime is not installed; {_EXTRA}") from error
+        raise ModelMissing(f"onnxruntime is not installed; {MORE_PACKAGES}") from error
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads or os.cpu_count() or 1
     options.log_severity_level = 4  # fatal ones only: it writes to the screen

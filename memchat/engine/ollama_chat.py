@@ -15,6 +15,7 @@ from memchat.engine.host import Host
 from memchat.engine.keep_alive import parse_keep_alive
 from memchat.engine.ollama_server import CLEARED_SECONDS, Call, OllamaServer, encodable
 from memchat.engine.remote import PulledModel
+from memchat.engine.sampling import drawing_options
 from memchat.engine.thinking import Sorted, ThinkingSorter, may_reason_unmarked
 from memchat.errors import Cancelled, EngineFailed, MemchatError, ModelMissing, UsageError
 from memchat.records import ChatCard, Chunk, Done, Message, Sampling
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 FIRST_TOKEN_SECONDS: Final = 600.0  # a cold start reads gigabytes from disk, and other requests may be in front
 IDLE_SECONDS: Final = 120.0  # between two tokens; sliding a full window reads half of it again
-_REPEAT_PENALTY: Final = 1.05  # the server's default differs between its versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,7 @@ class _Answer:
 class OllamaChat:
     """A chat model on one server. Building it connects to nothing; the first call makes sure that text stays here.
 
-    `thinking` lets a model that can reason do so, else it is told not to. `keep_alive` is what Ollama takes: seconds
-    as a number, or a duration such as "30m".
+    `keep_alive` is what Ollama takes: seconds as a number, or a duration such as "30m".
     """
 
     def __init__(
@@ -62,7 +61,6 @@ class OllamaChat:
         *,
         num_ctx: int = 8192,
         keep_alive: str | int = "30m",
-        thinking: bool = False,
         allow_remote: Sequence[str] = (),
         first_token_seconds: float = FIRST_TOKEN_SECONDS,
         idle_seconds: float = IDLE_SECONDS,
@@ -71,7 +69,6 @@ class OllamaChat:
         self.model = model
         self._num_ctx = num_ctx
         self._keep_alive = parse_keep_alive(keep_alive)
-        self._thinking = thinking
         self._first, self._idle = first_token_seconds, idle_seconds
         self._cleared: PulledModel | None = None
         self._cleared_at = 0.0
@@ -88,16 +85,10 @@ class OllamaChat:
 
     def stream(self, messages: Sequence[Message], sampling: Sampling, stop: Event) -> Iterator[Chunk]:
         """Yield the reply; see ChatModel. Reasoning comes apart from the text, and never as text."""
-        options: dict[str, float | int] = {
-            "temperature": sampling.temperature,
-            "top_p": sampling.top_p,
-            "num_predict": sampling.max_tokens,
-            "repeat_penalty": _REPEAT_PENALTY,
-        }
-        if sampling.seed is not None:
-            options["seed"] = sampling.seed
+        options = {**drawing_options(sampling), "num_predict": sampling.max_tokens}
         try:
-            yield from self._reply(_Request(_as_sent(messages), options, self._wants_thinking(stop)), stop)
+            think = sampling.thinking and "thinking" in self._clear(stop).capabilities
+            yield from self._reply(_Request(_as_sent(messages), options, think), stop)
         except Cancelled:
             return
 
@@ -130,7 +121,7 @@ class OllamaChat:
         # One token, not none: for some versions 0 means "no limit".
         request = _Request(
             [_one_as_sent(message) for message in messages],
-            {"num_predict": 1, "repeat_penalty": _REPEAT_PENALTY, "temperature": 0.0},
+            {"num_predict": 1, "repeat_penalty": Sampling().repeat_penalty, "temperature": 0.0},
             False,
         )
         try:
@@ -252,9 +243,6 @@ class OllamaChat:
                 )
             self._cleared, self._cleared_at = model, monotonic()
         return self._cleared
-
-    def _wants_thinking(self, stop: Event) -> bool:
-        return self._thinking and "thinking" in self._clear(stop).capabilities
 
 
 def _reasons_unmarked(model: PulledModel) -> bool:

@@ -65,6 +65,10 @@ def _numbered(
     )
 
 
+# What to do where the packages of the extra `embedded` are missing.
+MORE_PACKAGES: Final = (
+    "the embedded models need more packages: run `pip install '.[embedded]'` in the folder that memchat came in."
+)
 _MIB: Final = 1 << 20
 _STANDARD_BYTES: Final = 1_117_320_768
 _SMALL_BYTES: Final = 491_400_064

@@ -4,12 +4,13 @@ Nothing here opens an existing memory file: closing any descriptor of it would d
 the other connections of this process, so its bytes are only ever read through SQLite.
 """
 
+import errno
 import os
 import stat
 from pathlib import Path
 from typing import Final
 
-from memchat.errors import StoreUnusable, UsageError
+from memchat.errors import StoreFull, StoreUnusable, UsageError
 
 APPLICATION_ID: Final = 0x6D656D63  # "memc", at byte 68 of the SQLite header
 FOLDER_NAME: Final = "memchat"  # the only folder that is surely ours to tighten
@@ -84,6 +85,8 @@ def create_new(path: Path) -> None:
     except FileExistsError as error:
         raise UsageError(f"{path} exists already; name a new file.") from error
     except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise StoreFull(f"The disk is full: {path} was not written.") from error
         raise UsageError(f"{path} cannot be written ({error.strerror}); name another file.") from error
 
 

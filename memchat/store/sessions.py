@@ -64,6 +64,13 @@ class Sessions(Recalls, Part):
                 self._db.write(f"UPDATE sessions SET {assignments(fields)} WHERE id = ?", (*values, id))
             return self.get_session(id)
 
+    def drop_empty_session(self, id: int) -> None:
+        """Take a conversation out of the list if nothing was said in it."""
+        self._db.write(
+            "DELETE FROM sessions WHERE id = ? AND user = ? AND NOT EXISTS (SELECT 1 FROM turns WHERE session = ?)",
+            (id, self._user_id, id),
+        )
+
     def fork_session(self, id: int, now: datetime) -> Session:
         """Begin a conversation with a copy of another one's turns; a forget reaches the copies too."""
         with self._db.transaction():

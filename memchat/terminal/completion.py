@@ -1,6 +1,6 @@
 """Completion of commands and of what follows them, each with a description; text for the model is left alone."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -17,16 +17,17 @@ if TYPE_CHECKING:
 _MOST: Final = 50  # rows of the menu
 
 
+Offer = tuple[str, str]  # what is inserted, what it is
+
+
 @dataclass(frozen=True, slots=True)
 class Choices:
     """Where the words after a command come from; each is asked when it is first needed."""
 
     memories: "Callable[[], Sequence[Memory]]"
     sessions: "Callable[[], Sequence[Session]]"
-    models: Callable[[], Sequence[str]]
-
-
-Offer = tuple[str, str]  # what is inserted, what it is
+    models: Callable[[], Sequence[Offer]]
+    personas: Callable[[], Mapping[str, str]] = dict
 
 
 class CommandCompleter(Completer):
@@ -75,18 +76,21 @@ class CommandCompleter(Completer):
         return self._read[command.completes]
 
     def _ask(self, what: "Completes") -> Iterator[Offer]:
-        from memchat.records import Kind
+        from memchat.records import KIND_MEANINGS
         from memchat.terminal.desk import Completes
 
         if what is Completes.KIND:
-            yield from ((kind.value, "") for kind in Kind)
+            yield from ((kind.value, meaning) for kind, meaning in KIND_MEANINGS.items())
         elif what is Completes.MEMORY:
             newest_first = reversed(self._choices.memories())
             yield from ((str(memory.id), shortened(memory.text, 70)) for memory in newest_first)
         elif what is Completes.SESSION:
             yield from ((str(session.id), session.title or "") for session in self._choices.sessions())
         elif what is Completes.MODEL:
-            yield from ((name, "") for name in self._choices.models())
+            yield from self._choices.models()
+        elif what is Completes.PERSONA:
+            yield from ((name, shortened(text, 70)) for name, text in self._choices.personas().items())
+            yield "off", "The usual instructions."
 
 
 def match(typed: str, offers: Iterable[Offer]) -> list[Offer]:

@@ -13,6 +13,7 @@ from memchat.curate.forget import Selection, forget
 from memchat.curate.quotes import gather_quotes
 from memchat.errors import UsageError
 from memchat.records import ChatCard
+from memchat.settings import Value
 from memchat.store import Store
 from memchat.terminal.memory_text import print_receipt
 
@@ -60,7 +61,6 @@ class Desk:
     remarks: "Console"  # everything else; the same screen on a terminal
     ask: Callable[[str], bool] | None = None
     plain: bool = False
-    thinking: str = "hide"  # hide | dim | show | off
     attached: tuple[Attachment, ...] = ()
     last_text: str = ""
     last_attached: tuple[Attachment, ...] = ()
@@ -69,6 +69,16 @@ class Desk:
     learn: Callable[[], None] = _nothing  # has the queue looked at now
     hush: Callable[[], AbstractContextManager[None]] = nullcontext  # keeps the background still meanwhile
     forgot: Callable[[], None] = _nothing  # called when something was erased that the input line may still know
+
+    @property
+    def thinking(self) -> str:
+        """How reasoning is treated: off, hide, dim or show."""
+        return self.app.settings.text("chat.thinking") or "off"
+
+    def change(self, key: str, value: Value) -> None:
+        """Change a setting of the chat until the user leaves; None brings back what it began with."""
+        self.app.change_setting(key, value)
+        self.chat.options = self.app.chat_options()
 
     def now(self) -> datetime:
         """Return the time, as the app has it."""
@@ -128,6 +138,7 @@ class Completes(StrEnum):
     SESSION = "session"
     FILE = "file"
     COMMAND = "command"
+    PERSONA = "persona"
     CHOICE = "choice"
 
 

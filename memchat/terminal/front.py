@@ -1,6 +1,6 @@
 """The prompt of a chat that is still being loaded: it takes keys at once, and what answers comes up behind it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from threading import Event, Thread
@@ -50,10 +50,13 @@ def make_prompt(app: "App", board: NoticeBoard, behind: Behind) -> PromptReader:
     from memchat.terminal.history import MessageHistory
     from memchat.terminal.typed import trim_typed
 
-    def models() -> Sequence[str]:
+    def models() -> Sequence[tuple[str, str]]:
         from memchat.terminal.models import list_models
 
         return list_models(app)
+
+    def personas() -> Mapping[str, str]:
+        return app.settings.personas
 
     trim_typed(app.paths.history)
     return PromptReader(
@@ -61,7 +64,7 @@ def make_prompt(app: "App", board: NoticeBoard, behind: Behind) -> PromptReader:
         behind.show_notices,
         board,
         history=MessageHistory(app.paths.history, behind.may_keep_typed, app.clock),
-        completer=CommandCompleter(Choices(behind.memories, behind.sessions, models)),
+        completer=CommandCompleter(Choices(behind.memories, behind.sessions, models, personas)),
         vi=app.settings.flag("terminal.vi"),
         edit=edit_text,
         remark=behind.remark,

@@ -33,9 +33,10 @@ def run_lines(app: App, chat: Chat, stdin: TextIO | None, stdout: TextIO, stderr
         try:
             if not _take(desk, background, line):
                 break
-        except (EngineUnreachable, ModelMissing):
-            raise
         except MemchatError as error:
+            if isinstance(error, EngineUnreachable | ModelMissing) and read_call(line) is None:
+                chat.abandon()
+                raise
             status = status or error.exit_status
             print_error(desk.remarks, error.sentence)
         _tell(desk, board)

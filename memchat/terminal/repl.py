@@ -36,8 +36,7 @@ def run_repl(app: App, chat: Chat) -> int:
 def make_desk(app: App, chat: Chat) -> Desk:
     """Put together what the commands of a chat have at hand."""
     console = make_console()
-    plain, thinking = app.settings.flag("terminal.plain"), app.settings.text("chat.thinking") or "hide"
-    return Desk(app, chat, console, console, plain=plain, thinking=thinking)
+    return Desk(app, chat, console, console, plain=app.settings.flag("terminal.plain"))
 
 
 class Repl:
@@ -196,6 +195,7 @@ class Repl:
             context_used=chat.last.context_used if chat.last else 0,
             context_size=chat.last.context_size if chat.last else 0,
             attached=len(self._desk.attached),
+            persona=self._desk.app.settings.text("chat.persona"),
         )
 
 

@@ -1,7 +1,6 @@
 """Slash commands for conversations: list, start, go on, name, copy, write out, and the mode of this one."""
 
 import os.path
-from dataclasses import replace
 
 from memchat.chat import Mode
 from memchat.curate.forget import select_sessions
@@ -118,7 +117,5 @@ def _go_on(desk: Desk, session: Session) -> Outcome:
 
 
 def _move(desk: Desk, session: int | None, mode: Mode | None = None) -> None:
-    shown = desk.chat.options.show_thinking
     desk.chat = desk.app.open_chat(resume=session, mode=mode or desk.chat.mode)
-    desk.chat.options = replace(desk.chat.options, show_thinking=shown)
     desk.attached, desk.last_text, desk.last_attached = (), "", ()

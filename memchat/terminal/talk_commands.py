@@ -2,28 +2,20 @@
 
 import base64
 import re
-from dataclasses import replace
-from pathlib import Path
 from typing import Final
 
-from memchat.chat import Attachment
-from memchat.errors import UsageError
+from memchat.chat.attaching import read_attachment, refuse_unseen
+from memchat.errors import NotFound, UsageError
 from memchat.paths import typed_path
-from memchat.records import Sampling
 from memchat.settings import find_setting, parse_value
 from memchat.terminal.desk import Desk, Outcome, Say, Write
-from memchat.terminal.render import quiet, say
+from memchat.terminal.render import print_fields, quiet, say
 from memchat.text import clean, counted
 
 _FENCED: Final = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
-_LARGEST: Final = 1_000_000  # bytes of an attached file
-SAMPLING: Final = {  # what people type, and the field of Sampling
-    "temperature": "temperature",
-    "top_p": "top_p",
-    "seed": "seed",
-    "max_reply_tokens": "max_tokens",
-}
-THINKING: Final = ("hide", "dim", "show")
+SAMPLING: Final = ("temperature", "top_p", "top_k", "min_p", "repeat_penalty", "seed", "max_reply_tokens")
+_ALIASES: Final = {"num_predict": "max_reply_tokens", "max_tokens": "max_reply_tokens"}  # as other programs call it
+THINKING: Final = ("off", "hide", "dim", "show")
 
 
 def retry(desk: Desk, rest: str) -> Outcome:
@@ -45,26 +37,16 @@ def _last_text(desk: Desk) -> str:
 
 
 def attach(desk: Desk, rest: str) -> Outcome:
-    """Send a text file with the next message; it is never learnt from."""
+    """Send a text file or a picture with the next message; it is never learnt from."""
     if not rest:
         raise UsageError("Name a file: /attach notes.txt")
-    path = typed_path(rest.strip("\"'"))
-    content = _read_text(path)
-    desk.attached += (Attachment(path.name, content),)
-    quiet(desk.remarks, f"{path.name} goes with the next message ({counted(len(content), 'character')}).")
+    found = read_attachment(typed_path(rest.strip("\"'")))
+    if found.image and desk.card is not None:
+        refuse_unseen(desk.card)
+    desk.attached += (found,)
+    size = "a picture" if found.image else counted(len(found.content), "character")
+    quiet(desk.remarks, f"{found.name} goes with the next message ({size}).")
     return None
-
-
-def _read_text(path: Path) -> str:
-    try:
-        if path.stat().st_size > _LARGEST:
-            raise UsageError(f"{path} is larger than {counted(_LARGEST, 'byte')}; attach a part of it.")
-        content = path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {(error.strerror or 'unknown reason').lower()}.") from None
-    if b"\0" in content[:8192]:
-        raise UsageError(f"{path} is no text file.")
-    return clean(content.decode("utf-8", "replace"))
 
 
 def copy(desk: Desk, rest: str) -> Outcome:
@@ -107,53 +89,70 @@ def model(desk: Desk, rest: str) -> Outcome:
 
 
 def system(desk: Desk, rest: str) -> Outcome:
-    """Show, replace or restore the assistant's instructions of this chat."""
+    """Show, replace or restore the assistant's instructions."""
     if not rest:
         say(desk.console, desk.chat.options.system_prompt or "The usual instructions.")
         return None
-    custom = desk.app.settings.text("chat.system_prompt") if rest == "off" else rest
-    desk.chat.options = replace(desk.chat.options, system_prompt=custom)
+    desk.app.change_setting("chat.persona", "")
+    desk.change("chat.system_prompt", None if rest == "off" else rest)
     desk.chat.refresh_profile()
-    quiet(desk.remarks, "The instructions hold from the next message on, in this chat.")
+    quiet(desk.remarks, "The instructions hold from the next message on, until you leave.")
+    return None
+
+
+def persona(desk: Desk, rest: str) -> Outcome:
+    """List the personas, take one on, or drop it."""
+    settings = desk.app.settings
+    if not rest:
+        now = settings.text("chat.persona")
+        rows = [(f"{'●' if name == now else '○'} {name}", text) for name, text in settings.personas.items()]
+        print_fields(desk.console, rows)
+        if not rows:
+            quiet(desk.remarks, 'There are none yet: memchat config set personas.NAME "You are …"')
+        return None
+    try:
+        desk.change("chat.persona", "" if rest == "off" else rest)
+    except NotFound:
+        desk.change("chat.persona", settings.text("chat.persona") or "")
+        raise
+    desk.chat.refresh_profile()
+    told = "The usual instructions hold" if rest == "off" else f"{rest} answers"
+    quiet(desk.remarks, f"{told} from the next message on.")
     return None
 
 
 def set_sampling(desk: Desk, rest: str) -> Outcome:
-    """Show how replies are drawn, or change one number of it for this chat."""
+    """Show how replies are drawn, or change one number of it."""
     name, _, value = rest.partition(" ")
+    name = _ALIASES.get(name, name)
     if not name:
-        told = ", ".join(f"{key} {getattr(desk.chat.options.sampling, field)}" for key, field in SAMPLING.items())
-        quiet(desk.remarks, told)
+        print_fields(desk.console, [(key, _drawn(desk, key)) for key in SAMPLING])
         return None
+    if name == "num_ctx":
+        raise UsageError("The window belongs to the loaded model: memchat config set chat.num_ctx 16384")
     if name not in SAMPLING or not value:
-        raise UsageError(f"Name one of {', '.join(SAMPLING)} and its value: /set temperature 0.2")
-    number = parse_value(find_setting(f"chat.{name}"), value)
-    assert isinstance(number, int | float)
-    desk.chat.options = replace(desk.chat.options, sampling=_resampled(desk.chat.options.sampling, name, number))
-    quiet(desk.remarks, f"{name}: {number}, in this chat.")
+        raise UsageError(f"Name one of {', '.join(SAMPLING)} and its value, or off: /set temperature 0.2")
+    desk.change(f"chat.{name}", None if value == "off" else parse_value(find_setting(f"chat.{name}"), value))
+    quiet(desk.remarks, f"{name}: {_drawn(desk, name)}, until you leave.")
     return None
 
 
-def _resampled(sampling: Sampling, name: str, number: float) -> Sampling:
-    if name == "temperature":
-        return replace(sampling, temperature=number)
-    if name == "top_p":
-        return replace(sampling, top_p=number)
-    if name == "seed":
-        return replace(sampling, seed=int(number))
-    return replace(sampling, max_tokens=int(number))
+def _drawn(desk: Desk, name: str) -> str:
+    value = desk.app.settings[f"chat.{name}"]
+    return "left to the engine" if value is None else str(value)
 
 
 def think(desk: Desk, rest: str) -> Outcome:
-    """Show or change how the reasoning of a thinking model is treated."""
+    """Show or change whether a thinking model reasons first, and how that is shown."""
     if not rest:
         quiet(desk.remarks, f"Thinking: {desk.thinking}; one of {', '.join(THINKING)}.")
         return None
     if rest not in THINKING:
-        raise UsageError(f"Thinking can be {', '.join(THINKING)}; `memchat config set chat.thinking off` ends it.")
-    desk.thinking = rest
-    desk.chat.options = replace(desk.chat.options, show_thinking=rest != "hide")
-    quiet(desk.remarks, f"Thinking: {rest}.")
+        raise UsageError(f"Thinking can be {', '.join(THINKING)}; not {rest!r}.")
+    desk.change("chat.thinking", rest)
+    card = desk.card
+    cannot = card is not None and rest != "off" and "thinking" not in card.capabilities
+    quiet(desk.remarks, f"Thinking: {rest}." + (f" {card.model} does not reason first." if card and cannot else ""))
     return None
 
 

@@ -24,6 +24,7 @@ class Standing:
     attached: int = 0
     no_model: bool = False
     opening: bool = False  # the memory file is still to be opened
+    persona: str | None = None
 
 
 def toolbar_text(standing: Standing, width: int) -> str:
@@ -33,6 +34,7 @@ def toolbar_text(standing: Standing, width: int) -> str:
         f"{model} ({standing.engine})" if standing.engine and standing.model else model,
         f"goes to {standing.remote}" if standing.remote else "",
         standing.user if standing.user != "default" else "",
+        f"as {standing.persona}" if standing.persona else "",
         _mark(standing),
         _memories(standing),
         f"{standing.pending} to learn" if standing.pending else "",

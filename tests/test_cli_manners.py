@@ -1,0 +1,121 @@
+"""What commands say of files, of what they hold back, and of what they leave behind when they fail."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.commands import Shell
+from tests.standin import StandIn
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    home = tmp_path / "home"
+    home.mkdir()
+    return Shell(home)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[StandIn]:
+    with StandIn(models=["llama3.2:3b", "nomic-embed-text"]) as running:
+        yield running
+
+
+READING = (["import"], ["learn", "--file"], ["eval"])
+WRITING = (["export"], ["backup"], ["sessions", "export", "1"], ["eval", "--make"])
+NOWHERE = {"no folder": "nowhere/file", "in a file": "plain/file", "a folder": "folder"}
+
+
+@pytest.mark.parametrize("command", [*READING, *WRITING], ids=" ".join)
+@pytest.mark.parametrize("place", NOWHERE)
+def test_a_file_that_cannot_be_read_or_written_is_wrong_usage(
+    shell: Shell, server: StandIn, tmp_path: Path, command: list[str], place: str
+):
+    ollama = Shell(shell.home, server.url)
+    ollama.ok("ask", "hello there")
+    ollama.remember("I keep bees.")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "plain").write_text("text")
+    result = ollama.run(*command, tmp_path / NOWHERE[place])
+    assert result.status == 2, result
+    assert NOWHERE[place] in result.err
+    assert result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", [["backup"], ["learn", "--file"], ["eval"], ["eval", "--make"]], ids=" ".join)
+def test_a_dash_is_no_file_where_it_stands_for_nothing(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
+):
+    monkeypatch.chdir(tmp_path)
+    shell.remember("I keep bees.")
+    result = shell.run(*command, "-")
+    assert (result.status, "name a file" in result.err) == (2, True)
+    assert not (tmp_path / "-").exists()
+
+
+def test_a_dash_with_a_folder_is_a_file(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    shell.ok("backup", "./-")
+    assert (tmp_path / "-").exists()
+
+
+def test_what_is_known_already_is_not_said_to_be_saved(shell: Shell):
+    assert shell.ok("remember", "I keep bees.").out == "Saved #1: I keep bees.\n"
+    assert shell.ok("remember", "i keep BEES.").out == "Known already, #1: I keep bees.\n"
+
+
+def test_an_import_names_the_option_that_lets_in_what_it_holds_back(shell: Shell):
+    shell.ok("forget", shell.remember("I keep bees."))
+    rows = ["I keep bees.", "My bank PIN is 4321.", "I have a dog."]
+    lines = "\n".join(json.dumps({"text": text}) for text in rows)
+    out = shell.ok("import", "-", stdin=lines).out
+    assert out.splitlines() == [
+        "Imported 1 memory.",
+        "1 held back, as you had them forgotten; --allow-again imports them.",
+        "1 held back, as they look like secrets; --keep-secrets imports them.",
+    ]
+    shell.ok("import", "-", "--allow-again", "--keep-secrets", stdin=lines)
+    assert sorted(row["text"] for row in shell.ok("list", "--json").json) == sorted(rows)
+    assert shell.run("remember", "I keep bees.").status == 0, "what was allowed again is not forgotten any more"
+
+
+def test_a_new_memory_file_of_a_given_name_is_told(shell: Shell, tmp_path: Path):
+    path = tmp_path / "new" / "memroy.db"
+    assert shell.ok("--db", path, "list").err.startswith(f"{path} is a new memory file, in a new folder.\n")
+    assert "new memory file" not in shell.ok("--db", path, "list").err
+    assert "new memory file" not in shell.ok("list").err, "the usual place needs no word"
+
+
+def test_a_question_that_got_no_answer_leaves_no_conversation(shell: Shell):
+    assert shell.run("ask", "Where do I live?").status == 4
+    assert shell.run("chat", stdin="Where do I live?\n").status == 4
+    assert shell.ok("sessions", "--json").json == []
+
+
+def test_a_wish_in_a_question_that_got_no_answer_stays(shell: Shell):
+    assert shell.run("ask", "Remember that my cat is called Tim.").status == 4
+    assert len(shell.ok("list", "--json").json) == 1
+    assert len(shell.ok("sessions", "--json").json) == 1
+
+
+def test_a_question_that_got_no_answer_leaves_an_older_conversation_alone(shell: Shell, server: StandIn):
+    Shell(shell.home, server.url).ok("ask", "hello there")
+    shell.run("chat", "--continue", stdin="Where do I live?\n")
+    assert [row["turns"] for row in shell.ok("sessions", "--json").json] == [1]
+
+
+def test_a_command_that_needs_a_model_does_not_end_a_piped_chat(shell: Shell):
+    result = shell.run("chat", stdin="/model\n/remember I keep bees.\n")
+    assert result.status == 4, "the status tells that something failed"
+    assert [row["text"] for row in shell.ok("list", "--json").json] == ["I keep bees."]
+
+
+@pytest.mark.parametrize("name", ["", "a\nb", "a\x1bb", "a" * 101])
+def test_a_user_name_is_short_and_on_one_line(shell: Shell, name: str):
+    assert shell.run("--user", name, "list").status == 2
+
+
+def test_help_tells_what_forget_asks(shell: Shell):
+    assert "nothing is asked" in " ".join(shell.ok("forget", "--help").out.split())
