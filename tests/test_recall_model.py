@@ -72,7 +72,9 @@ def results(tmp_path_factory, embedder, rows):
 
 
 def test_the_model_is_given_what_most_questions_need(results):
-    """Measured without cues: given 0.82 overall (English personas 0.90, Spanish memories 0.66), recall@5 0.64."""
+    """Measured without cues: given 0.82 overall (English personas 0.90, Spanish memories 0.66), recall@5 0.64.
+
+    With cues of the 1.5B pack: 0.87 and 0.74."""
     assert fmean(result.given for result in results.values()) >= 0.80
     assert fmean(result.k["5"]["recall"] for result in results.values()) >= 0.63
     assert min(results["ottilie"].given, results["kwabena"].given) >= 0.86
