@@ -113,6 +113,31 @@ def test_without_vectors_the_text_is_kept_and_pending(store, failure):
     assert remember(store, "I keep bees.", now=NOW, embedder=FakeEmbedder()).pending is None
 
 
+def commits(store):
+    """Return a list that grows with every commit."""
+    counted = []
+    store._db._connection.set_commit_hook(lambda: counted.append(1) or False)
+    return counted
+
+
+def test_a_memory_and_its_vector_are_stored_as_one(store, embedder):
+    remember(store, "I keep bees.", now=NOW, embedder=embedder)
+    counted = commits(store)
+    embedder.documents.clear()
+    kept = remember(store, "I grow figs.", now=NOW, embedder=embedder)
+    assert (kept.pending, kept.memory.pending, embedder.documents) == (None, False, ["I grow figs."])
+    assert len(counted) == 1
+    assert nearest(store, embedder, "grow figs")[kept.memory.id] > 0.5
+
+
+def test_an_embedder_that_fails_is_asked_once_and_the_memory_is_kept(store, embedder):
+    remember(store, "I keep bees.", now=NOW, embedder=embedder)
+    embedder.failure = EngineFailed("The server said no.")
+    embedder.documents.clear()
+    kept = remember(store, "I grow figs.", now=NOW, embedder=embedder)
+    assert (kept.pending, kept.memory.pending, embedder.documents) == ("The server said no.", True, ["I grow figs."])
+
+
 def test_another_embedder_than_the_files_leaves_it_pending(store, embedder):
     remember(store, "I keep bees.", now=NOW, embedder=embedder)
     kept = remember(store, "I grow figs.", now=NOW, embedder=FakeEmbedder(model="other"))

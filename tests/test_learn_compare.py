@@ -11,6 +11,7 @@ from memchat.learn.evaluate import read_rows, score_conflicts
 from memchat.learn.merge import merge_duplicates
 from memchat.learn.reconcile import chooser, find_near, reconcile, slot_of
 from memchat.learn.statements import take_apart
+from memchat.recall.embed import embed_ahead
 from memchat.records import Cause, NewMemory
 from memchat.store import Store
 from tests.fakes import FakeChat, FakeEmbedder
@@ -102,7 +103,8 @@ def test_near_memories_are_found_by_slot_words_and_meaning(store) -> None:
     meant = keep(store, "Unrelated at first sight.")
     embedder = FakeEmbedder(meanings={"unrelated": "wohne", "first": "wien"})
     embed_all(store, embedder)
-    near = [memory.id for memory in find_near(store, "Ich wohne in Wien.", slot, embedder)]
+    ahead = embed_ahead(store, embedder, "Ich wohne in Wien.")
+    near = [memory.id for memory in find_near(store, ahead.text, slot, ahead)]
     assert near[0] == home.id
     assert {words.id, meant.id} <= set(near)
 

@@ -9,7 +9,8 @@ from memchat.errors import Cancelled, EngineFailed
 from memchat.learn import LearnOptions, approve, learn_turn, reject, store_explicit
 from memchat.learn.extract import Trust
 from memchat.learn.rules import Rules
-from memchat.records import Cause, Kind, State
+from memchat.recall import ensure_embedded
+from memchat.records import Cause, Kind, NewMemory, State
 from memchat.store import Store
 from tests.fakes import FakeChat, FakeEmbedder
 from tests.learn_stage import LATER, NOW, learn, next_queued, queue, texts
@@ -229,6 +230,19 @@ def test_a_date_is_stored_as_the_user_meant_it(store) -> None:
 def test_new_keys_are_embedded_when_an_embedder_is_at_hand(store) -> None:
     queue(store, "I live in Tartu.")
     learn_turn(store, FakeChat(), FakeEmbedder(), next_queued(store), LearnOptions(), NOW, Event())
+    assert store.count_pending_keys() == 0
+
+
+def test_what_is_learnt_is_embedded_once_and_stored_with_its_vector(store) -> None:
+    embedder = FakeEmbedder()
+    store.add_memory(NewMemory("I keep bees."), cause=Cause.USER, now=NOW)
+    ensure_embedded(store, embedder)
+    embedder.documents.clear()
+    turn, counted = queue(store, "I moved to Berlin."), []
+    store._db._connection.set_commit_hook(lambda: counted.append(1) or False)
+    learned = learn_turn(store, FakeChat(), embedder, next_queued(store), LearnOptions(), turn.at, Event())
+    assert len(counted) == 1
+    assert embedder.documents == [learned.added[0].text]
     assert store.count_pending_keys() == 0
 
 

@@ -8,7 +8,7 @@ import pytest
 from memchat.errors import EngineFailed
 from memchat.recall import RecallOptions, ensure_embedded, recall
 from memchat.recall.calibrate import calibrate, lean, question_floor
-from memchat.recall.embed import embed_keys, same_space
+from memchat.recall.embed import embed_ahead, embed_keys, give_vector, same_space
 from memchat.recall.samples import MEMORIES, PERSONAL_QUESTIONS, WORLD_QUESTIONS
 from memchat.records import Calibration, Key
 from tests.recall_stage import NOW, embedder, given, open_store, tell
@@ -170,3 +170,24 @@ def test_a_fixed_floor_of_the_config_wins(store):
     assert given(recall(store, embedder(), "moved to Paris", RecallOptions(floor=0.9, keyword_floor=1.0), NOW)) == []
     found = recall(store, embedder(), "moved to Paris", RecallOptions(floor=-1.0), NOW)
     assert (given(found), found.floor) == (["moved to Berlin"], -1.0)
+
+
+@pytest.mark.parametrize("change", [{"text": "moved to Oslo"}, {"card": embedder(model="other").card()}], ids=str)
+def test_what_was_embedded_ahead_of_something_else_is_not_given(store, change):
+    tell(store, "moved to Berlin")
+    ensure_embedded(store, embedder())
+    ahead = embed_ahead(store, embedder(), "likes tea")
+    with store.transaction():
+        memory = tell(store, "likes tea")
+        give_vector(store, memory, changed(ahead, **change))
+        assert store.count_pending_keys() == 1
+        give_vector(store, memory, ahead)
+        assert store.count_pending_keys() == 0
+
+
+def test_nothing_is_embedded_ahead_for_another_embedder_than_the_files(store):
+    assert embed_ahead(store, embedder(), "likes tea") is None
+    tell(store, "moved to Berlin")
+    ensure_embedded(store, embedder())
+    assert embed_ahead(store, embedder(model="other"), "likes tea") is None
+    assert embed_ahead(store, None, "likes tea") is None

@@ -4,10 +4,23 @@ from typing import Final
 
 from memchat.engine import Embedder
 from memchat.errors import EngineError, PrivacyRefusal, StoreError
-from memchat.recall.embed import embed_keys, ensure_embedded, same_space
+from memchat.recall.embed import Ahead, embed_ahead, embed_keys, ensure_embedded, same_space
 from memchat.store import Store
 
 _FEW: Final = 256  # keys that are embedded on the way, in about a second
+
+
+def try_ahead(store: Store, embedder: Embedder | None, text: str) -> tuple[Ahead | None, str | None]:
+    """Embed a text that is about to be stored; return also why the embedder refused it: it need not be asked again.
+
+    Nothing is embedded for a text that is stored already, nor while others wait: `embed_memory` takes them along.
+    """
+    if store.find_exact(text) is not None or store.count_pending_keys():
+        return None, None
+    try:
+        return embed_ahead(store, embedder, text), None
+    except (EngineError, PrivacyRefusal) as error:
+        return None, error.sentence
 
 
 def embed_memory(store: Store, embedder: Embedder | None, id: int) -> str | None:

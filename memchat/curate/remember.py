@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from memchat.curate.embedding import embed_memory
+from memchat.curate.embedding import embed_memory, try_ahead
 from memchat.curate.wording import forms_of, refuse_forgotten, refuse_secret, tidy
 from memchat.engine import Embedder
 from memchat.errors import UsageError
+from memchat.recall.embed import give_vector
 from memchat.records import Cause, Kind, Memory, NewMemory
 from memchat.store import Store
 from memchat.store.revisions import MemoryFields
@@ -47,15 +48,17 @@ def remember(
         refuse_secret(text)
     if not allow_again:
         refuse_forgotten(store, text)
+    ahead, refusal = try_ahead(store, embedder, text)
     with store.transaction():
         if allow_again:
             store.allow_again(text, forms=forms_of(text))
         there = store.find_exact(text)
         if there is None:
             memory = store.add_memory(_new(text, given), cause=Cause.USER, now=now)
+            give_vector(store, memory, ahead)
         else:
             memory = _restate(store, there, given, now)
-    pending = embed_memory(store, embedder, memory.id)
+    pending = refusal or embed_memory(store, embedder, memory.id)
     return Kept(store.get_memory(memory.id), restated=there is not None, pending=pending)
 
 

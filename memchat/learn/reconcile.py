@@ -11,14 +11,13 @@ from datetime import datetime
 from threading import Event
 from typing import Final
 
-from memchat.engine import ChatModel, Embedder
-from memchat.errors import EngineError
+from memchat.engine import ChatModel
 from memchat.learn.compare import Comparison, Relation, compare
 from memchat.learn.json_reply import read_json
 from memchat.learn.language import likely_languages
 from memchat.learn.statements import take_apart
 from memchat.learn.wording import relation_messages, relation_schema
-from memchat.recall.embed import same_space
+from memchat.recall.embed import Ahead
 from memchat.records import Memory
 from memchat.store import Store
 from memchat.text import words
@@ -48,27 +47,15 @@ class Outcome:
 Choose = Callable[[str, Sequence[Memory]], tuple[Relation, Memory] | None]
 
 
-def find_near(store: Store, text: str, slot: Slot | None, embedder: Embedder | None) -> list[Memory]:
+def find_near(store: Store, text: str, slot: Slot | None, ahead: Ahead | None) -> list[Memory]:
     """Return the current memories that a statement may have to do with, by wording, slot, words and meaning."""
     exact = store.find_exact(text)
     ids = [exact.id] if exact is not None else []
     if slot is not None:
         ids += [memory.id for memory in store.find_slot(slot.subject, slot.attribute)]
-    ids += _by_meaning(store, text, embedder)
+    ids += [hit.memory for hit in store.search_vectors(ahead.vector, _NEAR)] if ahead is not None else []
     ids += [hit.memory for hit in store.search_keywords(words(text), _NEAR)]
     return store.get_memories(list(dict.fromkeys(ids))[: 2 * _NEAR])
-
-
-def _by_meaning(store: Store, text: str, embedder: Embedder | None) -> list[int]:
-    own = store.embedder()
-    if embedder is None or own is None:
-        return []
-    try:
-        if not same_space(own, embedder.card()):
-            return []
-        return [hit.memory for hit in store.search_vectors(embedder.embed_documents([text])[0], _NEAR)]
-    except (EngineError, ValueError):
-        return []  # words and slots still find what is near
 
 
 def slot_of(text: str) -> Slot | None:

@@ -10,7 +10,7 @@ from threading import Event
 from typing import Final
 
 from memchat.engine import ChatModel, Embedder
-from memchat.errors import Cancelled, NotFound
+from memchat.errors import Cancelled, EngineError, NotFound
 from memchat.learn.dates import local_date
 from memchat.learn.dates_spoken import is_month_first
 from memchat.learn.drafts import Draft, Reading, ReadingOptions, is_important, read_message
@@ -20,6 +20,7 @@ from memchat.learn.gist import forgotten_forms
 from memchat.learn.mask import closes_fiction, opens_fiction
 from memchat.learn.options import LearnOptions
 from memchat.learn.reconcile import Choose, Outcome, Slot, chooser, find_near, reconcile, slot_of
+from memchat.recall.embed import Ahead, embed_ahead, give_vector
 from memchat.records import Cause, Memory, Message, NewMemory, QueuedTurn, Source, State, Turn
 from memchat.store import Store
 
@@ -49,6 +50,7 @@ class Step:
     draft: Draft
     slot: Slot | None
     outcome: Outcome
+    ahead: Ahead | None = None  # its vector, where it could be made before it is stored
 
 
 def learn_turn(  # noqa: PLR0917 - the order is part of the contract between the layers
@@ -147,8 +149,16 @@ def plan(
 ) -> Step:
     """Return what a draft does to the memories there are."""
     slot = slot_of(draft.text)
-    near = find_near(store, draft.text, slot, embedder)
-    return Step(draft, slot, reconcile(draft.text, said_at, near, choose))
+    ahead = _ahead(store, embedder, draft.text)
+    near = find_near(store, draft.text, slot, ahead)
+    return Step(draft, slot, reconcile(draft.text, said_at, near, choose), ahead)
+
+
+def _ahead(store: Store, embedder: Embedder | None, text: str) -> Ahead | None:
+    try:
+        return embed_ahead(store, embedder, text)
+    except EngineError:
+        return None  # words and slots still find what is near
 
 
 def _write(store: Store, queued: QueuedTurn, steps: Sequence[Step], writer: "Writer", dropped: Counter[str]) -> Learned:
@@ -237,6 +247,7 @@ class Writer:
         self._added.append(new)
         if waits:
             return
+        give_vector(self._store, new, step.ahead)
         for memory in replaced:
             self._supersede(memory, new.id)
         if step.outcome.newer is not None and self._is_current(step.outcome.newer):

@@ -10,7 +10,7 @@ from memchat.errors import EngineError, StoreError
 from memchat.recall.calibrate import calibrate
 from memchat.recall.options import RecallOptions
 from memchat.recall.spoken import as_spoken
-from memchat.records import Calibration, EmbedderCard, Key, Vector
+from memchat.records import Calibration, EmbedderCard, Key, Memory, Vector
 from memchat.store import Store
 
 _BATCH: Final = 64
@@ -26,6 +26,15 @@ class Asked:
     multilingual: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """The vector of a text that is about to be stored, so that both can be stored in one transaction."""
+
+    text: str
+    vector: Vector
+    card: EmbedderCard
+
+
 def same_space(a: EmbedderCard, b: EmbedderCard) -> bool:
     """Tell whether vectors made under two cards may be compared: model, digest, length and prefixes are equal."""
     return (a.model, a.digest, a.dimensions, a.scheme) == (b.model, b.digest, b.dimensions, b.scheme)
@@ -35,6 +44,27 @@ def embed_keys(embedder: Embedder, keys: Sequence[Key]) -> list[tuple[int, Vecto
     """Return each key's id with its vector; a memory's text is embedded as the user would say it."""
     texts = [as_spoken(key.text) if key.role == "text" else key.text for key in keys]
     return list(zip((key.id for key in keys), embedder.embed_documents(texts), strict=True))
+
+
+def embed_ahead(store: Store, embedder: Embedder | None, text: str) -> Ahead | None:
+    """Return the vector for a memory that will say `text`; None where it must be embedded later or cannot be at all.
+
+    Raises EngineError when the embedder fails.
+    """
+    own = store.embedder()
+    if embedder is None or own is None or not same_space(own, embedder.card()):
+        return None
+    (vector,) = embedder.embed_documents([as_spoken(text)])
+    return None if _fault(vector, own.dimensions) else Ahead(text, vector, own)
+
+
+def give_vector(store: Store, memory: Memory, ahead: Ahead | None) -> None:
+    """Store with a memory, in the same transaction, what was embedded ahead of it; what does not fit stays pending."""
+    own = store.embedder() if store.why_no_vectors is None else None
+    if ahead is None or own is None or ahead.text != memory.text or not same_space(own, ahead.card):
+        return
+    keys = [key.id for key in store.list_keys(memory.id) if key.role == "text"]
+    store.set_vectors([(key, ahead.vector) for key in keys], own)
 
 
 def ensure_embedded(store: Store, embedder: Embedder, batch: int = 64, options: RecallOptions | None = None) -> int:

@@ -72,8 +72,9 @@ def _adding_found(opened: Store, new: list[NewMemory]) -> Callable[[int], object
     vectors = [as_vector(row) for row in unit_vectors(KEYS)]
 
     def add(turn: int) -> None:
-        memory = opened.add_memory(new[turn], cause=Cause.USER, now=NOW)
-        keys = [key.id for key in opened.list_keys(memory.id)]
-        opened.set_vectors(list(zip(keys, vectors, strict=True)), CARD)
+        with opened.transaction():  # as the product does: what is embedded ahead is stored with the memory
+            memory = opened.add_memory(new[turn], cause=Cause.USER, now=NOW)
+            keys = [key.id for key in opened.list_keys(memory.id)]
+            opened.set_vectors(list(zip(keys, vectors, strict=True)), CARD)
 
     return add
