@@ -42,6 +42,24 @@ def test_every_field_of_a_memory_comes_back(store):
 
 
 @pytest.mark.parametrize(
+    "new",
+    [
+        NewMemory("I keep bees."),
+        NewMemory("  I\x1b[1m keep\x00 bees.\r\n ", subject="a\x07", value="b\u202e", attribute="c", ref="r 1"),
+        NewMemory("I keep bees.", state=State.PROPOSED, cues=("", " Who? ", "Who?")),
+        NewMemory("I keep bees.", state=State.SUPERSEDED, confidence=1, pinned=True),
+        NewMemory(
+            "I keep bees.", created_at=NOW + timedelta(microseconds=1_999), source=Source(None, None, "be\ud800")
+        ),
+    ],
+    ids=["bare", "odd characters", "proposed", "superseded", "fractions"],
+)
+def test_a_new_memory_is_returned_as_it_will_be_read(store, new):
+    memory = store.add_memory(new, cause=Cause.USER, now=NOW)
+    assert store.get_memory(memory.id) == memory
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "naïve café",

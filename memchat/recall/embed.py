@@ -1,5 +1,6 @@
 """Turns texts into the vectors that the store keeps, and a question into the vectors it is searched with."""
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -168,7 +169,7 @@ def _usable(vectors: Sequence[tuple[int, Vector]], card: EmbedderCard) -> list[t
 def _fault(vector: Vector, dimensions: int) -> str | None:
     if len(vector) != dimensions:
         return f"The embedding model gave {len(vector)} numbers instead of {dimensions}."
-    norm = sum(value * value for value in vector)
+    norm = math.hypot(*vector)
     if not 0 < norm < float("inf"):
         return "The embedding model gave an empty vector." if norm == 0 else "The embedding model gave no numbers."
     return None

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.machinery import PathFinder
 from pathlib import Path
+from types import TracebackType
 from typing import Any, Final
 
 import apsw
@@ -24,6 +25,24 @@ _BRING_BACK: Final = "bring back a copy or use `sqlite3 .recover`."
 _NO_VECTORS: Final = "sqlite-vec cannot be loaded ({}); only keywords are searched. Reinstall it with pip."
 
 
+class _Translating:
+    """Within: errors of APSW become ours. No generator, which would cost as much as a small query."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, apsw.Error):
+            raise translate(error, self._path) from error
+        if isinstance(error, UnicodeDecodeError):
+            raise StoreUnusable(f"{self._path} is damaged (a text is not UTF-8); {_BRING_BACK}") from error
+
+
 class Database:
     """One open connection, for one thread. `why_no_vectors` says why vec0 is missing, None when it works."""
 
@@ -33,10 +52,11 @@ class Database:
         self.path = path
         self.writable = writable
         self.why_no_vectors: str | None = None
+        self._translating = _Translating(path)
 
     def rows(self, sql: str, bindings: Bindings = ()) -> list[Row]:
         """Return every row of a query."""
-        with self._translating():
+        with self._translating:
             try:
                 return list(self._connection.execute(sql, bindings))
             except OverflowError:  # somebody named an id of thirty digits: there is no such row
@@ -59,14 +79,14 @@ class Database:
     def write(self, sql: str, bindings: Bindings = ()) -> int:
         """Run one change and return how many rows it touched."""
         self._refuse_read_only()
-        with self._translating():
+        with self._translating:
             self._connection.execute(sql, bindings).fetchall()
             return self._connection.changes()  # not total_changes: vec0 and FTS5 write many rows of their own
 
     def write_many(self, sql: str, bindings: Iterable[Bindings]) -> None:
         """Run one change for each row of bindings."""
         self._refuse_read_only()
-        with self._translating():
+        with self._translating:
             self._connection.executemany(sql, bindings).fetchall()
 
     def insert(self, sql: str, bindings: Bindings = ()) -> int:
@@ -133,22 +153,22 @@ class Database:
         amount = min(amount, max(0, location.size(place) - offset))
         if not amount:
             return b""
-        with self._translating():
+        with self._translating:
             return self._connection.read("main", int(wal), offset, amount)[1]
 
     def configure(self) -> None:
         """Set everything a connection needs, and load sqlite-vec."""
-        with self._translating():
+        with self._translating:
             _configure(self._connection, self.writable)
         self.why_no_vectors = _load_vec0(self._connection)
 
     def close(self) -> None:
         """Close the connection; may be called twice."""
-        with self._translating():
+        with self._translating:
             self._connection.close()
 
     def _run(self, sql: str) -> None:
-        with self._translating():
+        with self._translating:
             self._connection.execute(sql).fetchall()
 
     def _refuse_read_only(self) -> None:
@@ -157,15 +177,6 @@ class Database:
                 f"{self.path} is opened for reading only, so nothing was changed; "
                 "check its rights and the room on its disk."
             )
-
-    @contextmanager
-    def _translating(self) -> Iterator[None]:
-        try:
-            yield
-        except apsw.Error as error:
-            raise translate(error, self.path) from error
-        except UnicodeDecodeError as error:
-            raise StoreUnusable(f"{self.path} is damaged (a text is not UTF-8); {_BRING_BACK}") from error
 
 
 def open_database(path: Path, newest: int, *, writable: bool) -> Database:

@@ -9,9 +9,12 @@ from memchat.records import Cause, Kind, Memory, NewMemory, Source, State
 from memchat.store import keys, keywords, vec0
 from memchat.store.changes import Changes
 from memchat.store.memories import Memories, slot_key
-from memchat.store.part import Fields, assignments, in_list, storable, to_ms
+from memchat.store.part import Fields, assignments, in_list, storable, to_json, to_ms
 from memchat.text import clean, fold
 
+# The columns of a new memory in the order in which they are read; between and after them stands what only comes later.
+_HEAD: Final = ("text", "kind", "importance", "confidence", "pinned", "state", "created_at", "last_seen_at")
+_TOLD: Final = ("subject", "attribute", "value", "event_date", "ref")
 _SHELVED: Final = (State.CURRENT, State.SUPERSEDED)
 
 
@@ -36,14 +39,15 @@ class Revisions(Memories, Changes):
     def add_memory(self, new: NewMemory, *, cause: Cause, now: datetime, turn: int | None = None) -> Memory:
         """Store a memory with its source, its keys (pending) and its first change."""
         with self._db.transaction():
-            id = self._insert(new, now)
+            columns = self._columns(new, now)
+            id = self._insert(columns)
             if new.source is not None:
                 self._add_source(id, new.source, now)
             self._index_new(id, new)
             origin = turn if turn is not None or new.source is None else new.source.turn
             after = {"text": _wording(new.text), "kind": str(new.kind), "state": str(new.state)}
             self._add_change(id, "added", cause, now, turn=origin, after=after)
-            return self.get_memory(id)
+            return self._as_read(id, columns, new)
 
     def update_memory(
         self,
@@ -128,7 +132,7 @@ class Revisions(Memories, Changes):
             (to_ms(now), self._user_id, *in_list(ids)),
         )
 
-    def _insert(self, new: NewMemory, now: datetime) -> int:
+    def _columns(self, new: NewMemory, now: datetime) -> Fields:
         if new.ref is not None and self.find_by_ref(new.ref) is not None:
             raise UsageError(f"A memory with the ref {new.ref} is there already.")
         created = to_ms(new.created_at or now)
@@ -144,10 +148,21 @@ class Revisions(Memories, Changes):
         columns |= self._fields(new, ("text", "kind", "importance", "confidence", "pinned"))
         columns |= self._fields(new, ("subject", "attribute", "value", "event_date"))
         columns["text"] = _wording(new.text)
+        return columns
+
+    def _insert(self, columns: Fields) -> int:
         places = ", ".join("?" * len(columns))
         return self._db.insert(
             f"INSERT INTO memories ({', '.join(columns)}) VALUES ({places})", tuple(columns.values())
         )
+
+    def _as_read(self, id: int, columns: Fields, new: NewMemory) -> Memory:
+        """Return a new memory as it would be read back, which takes as long as writing it."""
+        source = new.source
+        evidence = (None,) * 4 if source is None else (0, source.session, source.turn, storable(source.evidence))
+        cues, pending = to_json(_cues(new.cues)), new.state is State.CURRENT
+        head, told = [columns[name] for name in _HEAD], [columns[name] for name in _TOLD]
+        return self._to_memory((id, *head, None, 0, *told, None, None, *evidence, cues, pending))
 
     def _index_new(self, id: int, new: NewMemory) -> None:
         """Do for a memory that was never indexed what `_shelve` does for any, without looking for what it had."""
