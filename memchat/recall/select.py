@@ -44,22 +44,30 @@ class _Wording:
 class _Chosen:
     """What was chosen so far, as it will stand beside the message."""
 
-    wordings: dict[tuple[int, bool], _Wording] = field(default_factory=dict)
+    wordings: list[tuple[Weighed, _Wording]] = field(default_factory=list)
     lines: list[BlockLine] = field(default_factory=list)
     counted: int = 0  # those that count towards the limit
 
+    last: tuple[str, _Wording] | None = None  # the text looked at last, which is often the one to be added
+
     def add(self, one: Weighed, *, counts: bool) -> None:
-        self.wordings[one.memory.id, one.found.past] = _wording(one.memory.text)
+        self.wordings.append((one, self._wording_of(one)))
         self.lines.append(block_line(one))
         self.counted += counts
 
     def twin_of(self, one: Weighed, share: float) -> int | None:
         """Return the chosen memory that says the same; one that is no longer true is no twin of one that is."""
-        wording = _wording(one.memory.text)
-        for (id, past), other in self.wordings.items():
-            if past == one.found.past and _alike(wording, other, share):
-                return id
+        wording = self._wording_of(one)
+        for chosen, other in self.wordings:
+            if chosen.found.past == one.found.past and _alike(wording, other, share):
+                return chosen.memory.id
         return None
+
+    def _wording_of(self, one: Weighed) -> _Wording:
+        text = one.memory.text
+        if self.last is None or self.last[0] != text:
+            self.last = text, _wording(text)
+        return self.last[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +186,7 @@ def _admitted(one: Weighed, bar: Bar, in_profile: bool) -> str:
 def _wording(text: str) -> _Wording:
     found = words(text)
     stems = frozenset(term.removesuffix("s") for term in worth_searching(found))
-    numbers = frozenset(word for word in found if any(map(str.isdigit, word)))
+    numbers = frozenset(word for word in found if not word.isalpha() and any(map(str.isdigit, word)))
     return _Wording(stems, numbers, not _NEGATIONS.isdisjoint(found))
 
 
