@@ -47,6 +47,19 @@ def test_many_keys_of_one_memory_leave_room_for_others(store):
     assert near(store, "Where do I live", limit=2) == [crowd.id, other.id]
 
 
+def test_many_discounted_cues_never_crowd_out_a_text_that_is_nearer(store):
+    """The cues of forty memories are nearer than the text of one; counted for less, they come behind it."""
+    with store.transaction():
+        for number in range(40):
+            tell(store, f"Note {number}", f"Where do I live {number}?")
+    wanted = tell(store, "Where do I live and work")
+    embed_all(store)
+    asked = EMBEDDER.embed_queries(["Where do I live"])[0]
+    plain = store.search_vectors(asked, 2)
+    assert wanted.id not in [hit.memory for hit in plain]
+    assert store.search_vectors(asked, 2, cue_discount=0.5)[0].memory == wanted.id
+
+
 def test_the_limit_may_be_larger_than_vec0_allows(store):
     memory = tell(store, "I keep bees")
     assert near(store, "bees", limit=100_000) == [memory.id]
