@@ -7,7 +7,7 @@ from typing import Final
 from memchat.records import KeywordHit, Vector, VectorHit
 from memchat.store import Store
 
-CANDIDATES: Final = 20  # memories looked at by meaning, and as many by words: 50 found nothing more
+CANDIDATES: Final = 30  # memories looked at by meaning, and as many by words: 50 found nothing more, 20 a little less
 _PAST_CANDIDATES: Final = 10  # of those no longer true
 
 

@@ -17,7 +17,7 @@ from memchat.store.vec0 import CARD_COLUMNS
 MOST_NEIGHBOURS: Final = 4096  # vec0's own limit for k
 # Keys asked for each memory wanted. Of 171 memories with 370 cues that a model wrote, the best 20 were certain from 100
 # keys for 95 questions in 100 and from 137 for all; where cues are much alike, more has to be asked for.
-_KEYS_EACH: Final = 8
+_KEYS_EACH: Final = 6
 _MORE: Final = 4  # times as many keys, asked for when the first did not do
 # The user stands inside the KNN as a partition. The nearest key of each memory is picked in Python: to
 # have SQLite group and sort the rows took a quarter of the search.
