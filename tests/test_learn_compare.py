@@ -53,6 +53,26 @@ def test_pairs_of_the_labelled_sets_are_settled_without_a_model(path: Path) -> N
     assert score.wrongly_dropped == 0
 
 
+def read_pairs(relation: str) -> list[tuple[str, str]]:
+    lines = (OWN_SET.parent / "pairs.txt").read_text(encoding="utf-8").splitlines()
+    rows = [line.split("|") for line in lines if line and not line.startswith("#")]
+    return [(old, new) for found, old, new in rows if found == relation]
+
+
+def test_two_facts_are_both_kept() -> None:
+    pairs = read_pairs("different")
+    merged = [pair for pair in pairs if compare(pair[1], pair[0]).relation is not Relation.DIFFERENT]
+    assert len(merged) <= 0.02 * len(pairs), merged
+    assert not [pair for pair in merged if compare(pair[1], pair[0]).relation is Relation.SAME]
+
+
+@pytest.mark.parametrize("relation", ["same", "update"])
+def test_a_fact_said_in_other_words_or_with_a_newer_value_is_known_for_it(relation: str) -> None:
+    pairs = read_pairs(relation)
+    kept = [pair for pair in pairs if compare(pair[1], pair[0]).relation is Relation.DIFFERENT]
+    assert len(kept) <= 0.1 * len(pairs), kept
+
+
 def test_settling_a_pair_leaves_the_memories_beside_it_alone() -> None:
     rows = read_rows(OWN_SET)
     beside = [str(row["old"]) for row in rows if row["relation"] == "different"]

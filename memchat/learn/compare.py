@@ -3,11 +3,13 @@
 Nothing here trusts that texts are near: "Dentist on the 15th" and "Dentist on the 16th" are near and both true.
 """
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from memchat.learn.language import likely_languages
+from memchat.learn.lexicon import skeleton
 from memchat.learn.statements import Statement, take_apart
 from memchat.text import fold
 
@@ -33,6 +35,8 @@ class Comparison:
 
 # One value at a time; a job is not among them, since people have two.
 _SINGLE: Final = frozenset(("home", "name", "age", "weight", "marital", "birthday", "diet", "answers"))
+_STAGES: Final = frozenset(("hours", "job"))  # what follows the one before when a word of change says so
+_POSTS: Final = frozenset(("boss", "landlord", "colleague", "flatmate", "assistant", "neighbour", "partner"))
 _ONE_OF: Final = frozenset(("mother", "father", "wife", "husband", "partner", "boss", "landlord"))
 
 
@@ -47,7 +51,15 @@ def compare(new: str, old: str) -> Comparison:
             a, b = take_apart(new, common[0]), take_apart(old, common[0])
     if a.language != b.language:
         return _across_languages(a, b)
-    return _taken_back(a, b) or _of_others(a, b) or _turned(a, b) or _counted(a, b) or _moved_on(a, b) or _worded(a, b)
+    return (
+        _taken_back(a, b)
+        or _left_post(a, b)
+        or _of_others(a, b)
+        or _turned(a, b)
+        or _counted(a, b)
+        or _moved_on(a, b)
+        or _worded(a, b)
+    )
 
 
 def _across_languages(a: Statement, b: Statement) -> Comparison:
@@ -67,6 +79,8 @@ def _across_languages(a: Statement, b: Statement) -> Comparison:
 
 def _of_others(a: Statement, b: Statement) -> Comparison | None:
     """People and pasts that differ: both statements can be true."""
+    if _live_and_work(a, b):
+        return Comparison(Relation.DIFFERENT, "one lives, the other works")
     if a.people != b.people and not a.takes_back and not _names_whom(a, b):
         return Comparison(Relation.DIFFERENT, "it is about somebody else")
     if (
@@ -84,6 +98,14 @@ def _of_others(a: Statement, b: Statement) -> Comparison | None:
     if a.past and not b.past:
         over = _share(a.words, b.words) >= 0.5 and a.names >= b.names
         return Comparison(Relation.UPDATE if over else Relation.DIFFERENT, "the newer one is about the past")
+    return None
+
+
+def _left_post(a: Statement, b: Statement) -> Comparison | None:
+    """Somebody is no longer what they were to the user: "my boss is Olga", "Olga retired"."""
+    gone = a.over and a.named and a.head is not None and any(name.startswith(a.head) for name in b.called)
+    if gone and b.people and b.people <= _POSTS and not a.people - b.people:
+        return Comparison(Relation.UPDATE, "somebody left")
     return None
 
 
@@ -134,7 +156,7 @@ def _counted(a: Statement, b: Statement) -> Comparison | None:
     alike = _share(a.words, b.words) >= 0.8 and _share(b.words, a.words) >= 0.8 and bool(a.words)
     if alike and a.negated == b.negated:
         if _clash(a.times, b.times):
-            moved = a.changes and not _repeats(a)
+            moved = a.changes and (not _repeats(a) or a.moves)
             return Comparison(Relation.UPDATE if moved else Relation.DIFFERENT, "another date")
         if a.over and not b.over:
             return Comparison(Relation.UPDATE, "it came to an end")
@@ -145,11 +167,34 @@ def _counted(a: Statement, b: Statement) -> Comparison | None:
     numbers = a.numbers | a.times
     shared = numbers & (b.numbers | b.times)
     shares = sorted((_share(a.words, b.words), _share(b.words, a.words)))
-    if shared and numbers == b.numbers | b.times and shares[0] >= 0.3 and shares[1] >= 0.5 and a.names == b.names:
+    alone = a.words - b.words and b.words - a.words  # each has a word of its own: chess on Mondays, tennis on Mondays
+    near = shares[0] >= 0.3 and shares[1] >= (0.67 if alone and not _telling(shared) else 0.5)
+    if shared and numbers == b.numbers | b.times and near and a.names == b.names and a.negated == b.negated:
         return Comparison(Relation.SAME, "the same numbers", sure=shares[0] >= 0.5)
     if not a.words and not b.words and len(a.numbers) == len(b.numbers) == 1 and a.numbers != b.numbers:
         return Comparison(Relation.UPDATE, "another age")  # "I'm 41." and "I'm 42."
     return None
+
+
+_LIVES: Final = re.compile(
+    r"\b(?:lives?|living (?:in|at|on|near|with|alone)|wohn|leb(?:e|t|en)|viv|habit|abit|moro|mora|woon|bor|mieszka|жив)"
+)
+_WORKS: Final = re.compile(r"\b(?:work|arbeit|trabaj|trabalh|travail|lavor|werk|jobb|pracuj|работа)")
+
+
+def _live_and_work(a: Statement, b: Statement) -> bool:
+    """Tell whether one says where or with whom one lives and the other where or with whom one works."""
+    here, there = skeleton(a.text), skeleton(b.text)
+    return bool(
+        (_LIVES.search(here) and _WORKS.search(there) and not _WORKS.search(here))
+        or (_WORKS.search(here) and _LIVES.search(there) and not _WORKS.search(there))
+    )
+
+
+def _telling(numbers: frozenset[str]) -> bool:
+    """Tell whether numbers or times are so exact that two facts hardly share them: 3200, a day with its hour."""
+    exact = sum(1 for number in numbers if number.startswith(("d:", "t:")) or (number.isdigit() and len(number) > 2))
+    return exact > 1 or any(number.isdigit() and len(number) > 2 for number in numbers)
 
 
 def _renumbered(a: Statement, b: Statement) -> Comparison:
@@ -179,9 +224,10 @@ def _moved_on(a: Statement, b: Statement) -> Comparison | None:
     if a.negated and b.negated and not a.changes:
         return None
     slots = a.slots & b.slots
-    if a.changes and (slots & _SINGLE or _shares_topic(a, b)):
+    if a.changes and (slots & (_SINGLE | _STAGES) or _shares_topic(a, b)):
         return Comparison(Relation.UPDATE, "a change of the same thing")
-    if slots & _SINGLE or any(slot.startswith("favourite:") for slot in slots):
+    schooled = "school" in slots and a.people == b.people and bool(a.people) and not a.words <= b.words
+    if schooled or slots & _SINGLE or any(slot.startswith("favourite:") for slot in slots):
         same = _share(a.words, b.words) == 1 and a.names == b.names
         return Comparison(Relation.SAME if same else Relation.UPDATE, "another value of what one has one of")
     return None
@@ -192,7 +238,17 @@ def _shares_topic(a: Statement, b: Statement) -> bool:
     shared = {
         name for name in a.names & b.names - a.called - b.called if not _is_head(name, a) and not _is_head(name, b)
     }
-    return bool(shared) or max(_share(a.words, b.words), _share(b.words, a.words)) >= 0.33
+    if shared:
+        return True
+    told, known = (
+        frozenset(word for word in one.words if not (one.named and _is_head(word, one)) and not _calls(word, one))
+        for one in (a, b)
+    )
+    return max(_share(told, known), _share(known, told)) >= 0.33
+
+
+def _calls(word: str, statement: Statement) -> bool:
+    return any(name.startswith(word) for name in statement.called)
 
 
 def _is_head(name: str, statement: Statement) -> bool:

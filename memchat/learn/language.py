@@ -70,14 +70,15 @@ def _latin() -> list[str]:
 
 @cache
 def _vocabulary(code: str) -> frozenset[str]:
-    common = word_table("languages")[code]["words"].split()
+    table = word_table("languages")[code]
+    common = [*table["words"].split(), *table.get("more", "").split()]
     words = set(common)
     for name in ("first_person", "negation", "question_start", "request_start"):
         row = word_table("speech")[name].get(code, "")
         words.update(skeleton(phrase) for phrase in row.split("|") if phrase and not re.search(r"[* ]", phrase))
     dates = word_table("dates").get(code, {})
     for key in ("days", "weekdays", "months", "units", "numbers"):
-        words.update(_WORDS.findall(skeleton(dates.get(key, ""))))
+        words.update(word for word in _WORDS.findall(skeleton(dates.get(key, ""))) if len(word) > 2)
     return frozenset(word for word in words if len(word) > 1 or word in common)
 
 

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
 
+from memchat.learn.clock import take_hours
 from memchat.learn.datewords import date_words
 from memchat.learn.language import guess_language
 from memchat.learn.lexicon import Phrases, phrases_of, said, skeleton, word_table
+from memchat.learn.synonyms import unify
 from memchat.text import fold, has_unspaced_script
 
 
@@ -31,6 +33,7 @@ class Statement:
     likes: bool
     past: bool
     changes: bool
+    moves: bool  # something is at another time or place than before
     over: bool  # something came to an end
     takes_back: bool
 
@@ -41,7 +44,7 @@ def take_apart(text: str, language: str | None = None) -> Statement:
     language = language or guess_language(text)
     bare = _NOTED.sub(" ", text)
     times, rest = _take_times(fold(bare), language)
-    numbers, rest = _take_numbers(rest, language)
+    numbers, rest = _take_numbers(unify(rest, language), language)
     head = _head(bare, language)
     return Statement(
         text=text,
@@ -49,7 +52,7 @@ def take_apart(text: str, language: str | None = None) -> Statement:
         words=frozenset(_content(rest, language)),
         numbers=frozenset(numbers),
         times=frozenset(times),
-        names=frozenset(_names(bare, language)),
+        names=frozenset(_one_spelling(_names(bare, language), language)),
         people=frozenset(_people(bare, language)),
         called=frozenset(_called(bare, language)),
         head=head.lower() if head is not None else None,
@@ -59,6 +62,7 @@ def take_apart(text: str, language: str | None = None) -> Statement:
         likes=said("speech.like", bare, language) is not None,
         past=said("wishes.formerly", bare, language) is not None,
         changes=said("wishes.changes", bare, language) is not None,
+        moves=said("wishes.moves", bare, language) is not None,
         over=said("wishes.over", bare, language) is not None,
         takes_back=any(said(name, bare, language) for name in ("wishes.takes_back", "wishes.denies")),
     )
@@ -67,9 +71,6 @@ def take_apart(text: str, language: str | None = None) -> Statement:
 # "(said in October 2025)", "(March 2026)": when it was said is no part of the fact.
 _NOTED: Final = re.compile(
     r"\((?:said|as of|in|on|stand|dit|visto|dicho)?[^()\d]{0,24}(?:19|20)\d\d[^()]{0,12}\)", re.I
-)
-_CLOCK: Final = re.compile(
-    r"\b(\d{1,2})(?::(\d\d))?\s*(am|pm|a\.m\.|p\.m\.)|\b(\d{1,2})[:h](\d\d)\b(?:\s*uhr)?|\b(\d{1,2}) (?:uhr|o'clock)\b"
 )
 _ISO: Final = re.compile(r"\b((?:19|20)\d\d)-(\d\d)(?:-(\d\d))?\b")
 _DENSE: Final = re.compile(r"(?:((?:19|20)\d\d)\s?[年년]\s?)?(\d{1,2})\s?[月월]\s?(?:(\d{1,2})\s?[日号號일])?")
@@ -88,13 +89,7 @@ def _take_times(plain: str, language: str) -> tuple[set[str], str]:
         times.add(f"d:{int(found[2]):02}-{int(found[3]):02}" if found[3] else f"m:{int(found[2]):02}")
         return " "
 
-    def clock(found: re.Match[str]) -> str:
-        hour = int(found[1] or found[4] or found[6]) % 24
-        hour = hour % 12 + 12 if (found[3] or "").startswith("p") else hour % 12 if found[3] else hour
-        times.add(f"t:{hour:02}:{found[2] or found[5] or '00'}")
-        return " "
-
-    plain = _CLOCK.sub(clock, _DENSE.sub(dense, _ISO.sub(iso, plain)))
+    plain = take_hours(_DENSE.sub(dense, _ISO.sub(iso, plain)), times)
     plain = _take_named_times(plain, language, times)
     times.update(f"y:{found[1]}" for found in _YEAR.finditer(plain))
     return times, _YEAR.sub(" ", plain)
@@ -163,10 +158,13 @@ def _fillers() -> frozenset[str]:
     return frozenset(skeleton(word) for word in word_table("languages")["fillers"]["words"].split())
 
 
+_ENDING: Final = re.compile(r"(?<=\w{3})(?:es|en|em|er|os|as|is|et|te|st|s|e|n|a|o|i|y|u|t|ą|ę|ы|и|а|я|у|ю|е|о|ом|ой)$")
+
+
 def stem(word: str, language: str) -> str:
     """Return what a word shares with its inflections: rough, but the same for both statements."""
     if language != "en":
-        return word[:5] if len(word) > 6 else word[: max(4, len(word) - 1)]
+        return _ENDING.sub("", word)[:5]
     word = word.replace("our", "or").replace("z", "s")
     for ending in ("ings", "ing", "ies", "ers", "ed", "er", "es", "s", "ly", "e"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
@@ -223,6 +221,14 @@ def _names(text: str, language: str) -> set[str]:
         if found.start() not in starts or _looks_like_name(text, found):
             names.add(word)
     return names
+
+
+def _one_spelling(names: set[str], language: str) -> Iterator[str]:
+    """Yield names with one name for each place; "TV" is no name."""
+    for name in names:
+        one = unify(name, language).strip()
+        if one == name or len(name) > 3:
+            yield one or name
 
 
 def _is_time_word(word: str, language: str) -> bool:
