@@ -290,7 +290,7 @@ def test_what_a_question_is_hung_on_is_a_statement_of_its_own(text: str, kept: l
         "You're the miller. I am Sir Aldous and I live in Perth.",
         "Du bist die Wirtin. Ich heiße Kuno und wohne in Perth.",
         "In this scene I'm a spy and I live in Perth.",
-        "Purely in the abstract: had I retired to Perth, who'd tax me?",
+        "For the sake of argument: had I moved to Perth, what would I earn?",
     ],
 )
 def test_a_part_that_is_handed_out_makes_the_rest_a_game(text: str) -> None:

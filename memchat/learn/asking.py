@@ -7,11 +7,14 @@ from memchat.learn.datewords import date_words
 from memchat.learn.lexicon import phrases, phrases_of, said, skeleton
 from memchat.learn.mask import is_hypothetical
 from memchat.learn.plain import spell_out
+from memchat.learn.shape import is_habit, is_lasting_state
 from memchat.learn.spans import Span
 from memchat.learn.trim import trim_clause
 
 # Where the speaker is named in every sentence, a clause without them is about something else.
 NAMES_SPEAKER: Final = frozenset(("en", "de", "fr", "nl", "sv", "da", "ru", "uk"))
+# Among them, those where often only the verb names them: "Живу один".
+VERB_TELLS: Final = frozenset(("ru", "uk", "de"))
 
 
 def asks(sentence: str, language: str) -> bool:
@@ -61,6 +64,15 @@ def before_question(masked: str, sentence: Span, language: str) -> list[Span]:
     return _after_question(sentence, whole, joints, language)
 
 
+def after_request(masked: str, sentence: Span, language: str) -> list[Span]:
+    """Return a request and the statement that gives its reason, cut apart: "don't ring me, I'm deaf"."""
+    whole = sentence.of(masked)
+    after = _after_question(sentence, whole, _joints(whole, language), language)
+    if not after:
+        return []
+    return [Span(sentence.start, after[0].start), *after]
+
+
 def _joints(whole: str, language: str) -> list[re.Match[str]]:
     joints = _JOINTS.get(language, _JOINT)
     return [joint for joint in joints.finditer(whole) if joint.start() > 2]
@@ -96,12 +108,14 @@ def _is_no_statement(head: str, language: str) -> bool:
         return True
     if language not in NAMES_SPEAKER:
         return len(said_plainly) < 5
+    if language in VERB_TELLS and (is_habit(said_plainly, language) or is_lasting_state(said_plainly, language)):
+        return False
     return phrases_of("speech.first_person", language).find(said_plainly) is None
 
 
 def _after_question(sentence: Span, whole: str, joints: list[re.Match[str]], language: str) -> list[Span]:
     """Return the statement that gives a question its reason: "which bread can I have, I'm coeliac"."""
-    if language not in NAMES_SPEAKER or whole.rstrip()[-1:] in "?？":
+    if language not in NAMES_SPEAKER or whole.rstrip()[-1:] in ("?", "？"):
         return []
     for joint in joints:
         rest = whole[joint.end() :]
@@ -155,6 +169,8 @@ def starts_request(text: str, language: str) -> bool:
     """Tell whether a clause tells the assistant to do something, once or for good."""
     if said("wishes.accepts", text, language) is not None or _CALL_ME.search(skeleton(text)) is not None:
         return False
+    if _RATHER.match(skeleton(text)):
+        return False
     if begins_standing_wish(text, language):
         return True
     if ends_in_request(text):
@@ -166,6 +182,12 @@ def starts_request(text: str, language: str) -> bool:
     # A short order may pass for another language: a long verb gives it away all the same.
     found = phrases("speech.request_start").begins(text)
     return found is not None and len(found[0]) >= 6 and language not in ("ja", "zh", "ko")
+
+
+_RATHER: Final = re.compile(
+    r"(?:give|gimme) me .{2,40} over (?:a|an|any|the|your|some)\b|(?:give|"
+    r"gimme) me .{2,40} any day\b"
+)
 
 
 def ends_in_request(text: str) -> bool:

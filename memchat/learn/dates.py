@@ -298,7 +298,15 @@ def _looks_back(plain: str, place: int, words: DateWords) -> bool:
     """Tell whether a month or weekday at `place` lies behind: after "since", or in a clause in the past tense."""
     if words.since.search(plain[:place]):
         return True
+    if _AHEAD_OF.search(plain[:place]):
+        return False
     return _is_past(plain, words)
+
+
+# "The show is on 9 January, and I've been …": the verb beside the date counts.
+_AHEAD_OF: Final = re.compile(
+    r"(?:\b(?:is|are|starts|begins|opens|ist|sind|est|es|e|on)|'s)\s+(?:on|in|at|am|im|le|el|il)?\s*(?:the\s+)?$"
+)
 
 
 def _nearest(today: date, month: int, number: int, *, back: bool) -> date | None:

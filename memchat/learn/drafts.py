@@ -7,13 +7,15 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Final
 
-from memchat.learn.acts import Clause, read_clauses
+from memchat.learn.acts import read_clauses
+from memchat.learn.asides import asides
+from memchat.learn.clause import Clause
 from memchat.learn.dates import absolute_dates, looks_ahead
 from memchat.learn.explicit import explicit_request, is_only_wish
 from memchat.learn.kinds import Judgement, judge_clause
 from memchat.learn.language import guess_language
 from memchat.learn.lexicon import phrases_of, said
-from memchat.learn.mask import mask
+from memchat.learn.mask import is_hypothetical, mask
 from memchat.learn.rules import Rules
 from memchat.learn.secrets import has_redaction, redact_secrets
 from memchat.learn.sensitive import health_of, is_limit, without_reason
@@ -79,6 +81,7 @@ def read_message(text: str, today: date, options: ReadingOptions, *, explicit: b
             continue
         elif clause.dropped is not None:
             dropped[clause.dropped] += 1
+            drafts += _taken_for_granted(clause, today, options, dropped)
         else:
             drafts += _draft(clause, today, options, explicit=explicit, dropped=dropped)
     if wish is not None and has_redaction(wish):
@@ -86,6 +89,15 @@ def read_message(text: str, today: date, options: ReadingOptions, *, explicit: b
     elif wish is not None:
         drafts += draft_wish(wish, today, options, dropped, quote=" ".join(asked))
     return Reading(_distinct(drafts, dropped), dict(dropped), masked)
+
+
+def _taken_for_granted(clause: Clause, today: date, options: ReadingOptions, dropped: Counter[str]) -> list[Draft]:
+    if clause.dropped not in ("question", "request") or is_hypothetical(clause.quote):
+        return []
+    drafts = []
+    for text in asides(clause.quote, clause.language):
+        drafts += _draft(Clause(clause.quote, text, clause.language), today, options, explicit=False, dropped=dropped)
+    return drafts
 
 
 def draft_wish(

@@ -4,9 +4,10 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from memchat.learn.acts import Clause, gives_name
+from memchat.learn.clause import Clause
 from memchat.learn.language import likely_languages
 from memchat.learn.lexicon import phrases_of, said, skeleton
+from memchat.learn.naming import corrects, gives_name
 from memchat.learn.sensitive import health_of, is_limit
 from memchat.learn.shape import is_habit, is_lasting_state
 from memchat.learn.statements import take_apart
@@ -69,9 +70,12 @@ def judge_clause(clause: Clause, *, dated: bool, ahead: bool = False) -> Judgeme
         else 0
     )
     weight += 2 if clause.introduced or clause.standing else 0
-    if _is_at_hand(clause) and kind is not Kind.CONSTRAINT and not clause.standing:
+    if corrects(clause.quote):
+        weight += 1
+    elif _is_at_hand(clause) and kind is not Kind.CONSTRAINT and not clause.standing:
         weight -= 3
-    weight -= 2 if kind not in _STANDS_ALONE and _ends_loosely(clause) else 0
+    short = len(clause.text.split()) <= 4 and kind is Kind.IDENTITY
+    weight -= 2 if (kind not in _STANDS_ALONE or short) and _ends_loosely(clause) else 0
     return Judgement(kind, _IMPORTANCE[kind], min(3, weight))
 
 

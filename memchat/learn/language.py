@@ -59,7 +59,18 @@ def _score(code: str, found: Counter[str]) -> float:
     return sum(shares[word] * count for word, count in found.items() if word in _vocabulary(code))
 
 
+# "Trabzon'da", "İzmir'den": Turkish puts its endings to a name behind an apostrophe.
+_TURKISH: Final = re.compile(
+    r"\w['’](?:da|de|ta|te|dan|den|tan|ten|ya|ye|nın|nin|nun|nün|un|ın|in)\b|"
+    r"\w(?:ıyorum|iyorum|uyorum|üyorum)\b"
+)
+
+
 def _marks(code: str, lowered: str) -> float:
+    if code == "en":  # letters with accents are not English, but names have them
+        return -0.5 * min(2, len(re.findall("[à-öø-ÿąćęłńśźżğışřěůčžđơư]", lowered)))
+    if code == "tr" and _TURKISH.search(lowered):
+        return 1.4
     letters = word_table("languages")[code].get("letters", "")
     return 0.7 * min(3, sum(1 for letter in lowered if letter in letters))
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from memchat.learn.language import guess_language
+from memchat.learn.language import guess_language, likely_languages
 from memchat.learn.lexicon import phrases, phrases_of, skeleton
 from memchat.learn.spans import HOLE, Span, split_sentences
 
@@ -190,7 +190,7 @@ def _is_fiction(sentence: str) -> bool:
 
 
 def casts(sentence: str) -> bool:
-    """Tell whether a sentence hands the other a part: "You're the innkeeper", not "you're a star"."""
+    """Tell whether a sentence hands the other a part: "you're the miller", not "you're a star"."""
     if sentence.rstrip()[-1:] in "?？؟":
         return False
     language = guess_language(sentence)
@@ -217,8 +217,13 @@ def _is_for_good(sentence: str) -> bool:
 
 def _asks_for(sentence: str, name: str) -> bool:
     asks = sentence.rstrip()[-1:] in "?？؟" or phrases("speech.request_end").find(sentence) is not None
-    language = guess_language(sentence)
+    languages = likely_languages(sentence)
+    language = languages[0]
     for found in phrases(name).find_all(sentence):
+        if len(found[0]) < _TELLING and not any(
+            phrases_of(name, code).begins(sentence, found.start()) for code in {*languages, "en"}
+        ):
+            continue  # Dutch "vat", German "kurz": a short word of another language
         if _lead_in(sentence, found.start()):
             return True
         own = phrases_of("speech.first_person", language).find(sentence[: found.start()])
@@ -226,6 +231,9 @@ def _asks_for(sentence: str, name: str) -> bool:
         if (asks or hands_over) and own is None and language != "en":
             return True
     return False
+
+
+_TELLING: Final = 7  # letters from which a word asks for something in whatever language it is taken for
 
 
 def is_hypothetical(sentence: str) -> bool:
@@ -236,7 +244,7 @@ def is_hypothetical(sentence: str) -> bool:
     return _UNREAL.search(skeleton(sentence)) is not None
 
 
-# "…: had I retired at fifty, who'd …", "I'd keep bees were I in Peru".
+# "…: had I stayed in Lund, I'd …", "I'd keep bees were I in Peru".
 _UNREAL: Final = re.compile(
     r"\b(?<!when )(?<!what )(?<!where )(?:had|were) (?:i|we|my \w+)\b.*\b(?:would|'d|could|might|wouldn't)\b"
     r"|\b(?:would|'d|could|might)\b.* (?:had|were) (?:i|we)\b|\bif (?:i|we|my \w+) (?:was|were|had|lived|moved|"

@@ -26,6 +26,8 @@ def _spelled(text: str, language: str) -> str:
     known = _spellings(language)
     if known is None:
         return text
+    if language == "en":
+        text = _WERE.sub("we're", text)
     pattern, meant = known
     plain = skeleton(text)
     parts: list[str] = []
@@ -34,6 +36,9 @@ def _spelled(text: str, language: str) -> str:
         parts += [text[end : found.start()], meant[re.sub(r"\s+", " ", found[0])]]
         end = found.end()
     return "".join((*parts, text[end:]))
+
+
+_WERE: Final = re.compile(r"^were(?= (?:\w+ing|off|both|all|from|not)\b)", re.IGNORECASE)
 
 
 @cache

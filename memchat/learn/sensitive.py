@@ -40,6 +40,7 @@ def is_about_another(text: str, language: str) -> bool:
 
 
 def _tells_of_health(text: str, language: str) -> bool:
+    text = phrases("people.no_illness").strip(text)
     found = [(name, said(name, text, language)) for name in _HEALTH]
     return any(hit is not None and not _is_profession(name, text[: hit.start()], language) for name, hit in found)
 

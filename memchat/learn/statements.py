@@ -192,6 +192,8 @@ def _head(text: str, language: str) -> str | None:
     article = bool(words) and phrases_of("speech.article", language).begins(words[0]) is not None
     for word in words[1:] if article else words[:1]:
         plain = skeleton(word).removesuffix("'s")
+        if plain in ("new", "old", "current", "latest", "present"):
+            continue
         if plain in _fillers() or plain in stop_words(language):
             return None
         found = stem(plain, language)
