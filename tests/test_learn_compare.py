@@ -35,6 +35,45 @@ NAMED = [
     ("a spelling", "My cousin's name is Siobhra, not Shivra.", "My cousin is called Shivra.", Relation.RETRACTED),
     ("more detail", "My boat is an old blue ketch.", "My boat is blue.", Relation.REFINES),
     ("a second reason to eat none", "I grow walnuts in my garden.", "I don't eat walnuts.", Relation.DIFFERENT),
+    ("one more of a kind", "I don't drink oat milk either.", "I don't drink milk.", Relation.DIFFERENT),
+    (
+        "another of two sisters",
+        "Meine jüngere Schwester wohnt in Ulm.",
+        "Meine ältere Schwester wohnt in Köln.",
+        Relation.DIFFERENT,
+    ),
+    (
+        "another time of life",
+        "I lived in Turku from 2015 to 2017.",
+        "I lived in Turku from 2001 to 2003.",
+        Relation.DIFFERENT,
+    ),
+    (
+        "a goal reached",
+        "I passed grade three of the harp exam.",
+        "I'm studying for grade three of the harp exam.",
+        Relation.UPDATE,
+    ),
+    (
+        "a goal given up",
+        "I've scrapped the Dundee triathlon.",
+        "I'm training for the Dundee triathlon.",
+        Relation.UPDATE,
+    ),
+    ("a slip of the pen", "Jag läste fel, jag är född 1988.", "Jag är född 1978.", Relation.RETRACTED),
+    (
+        "a wrong person",
+        "Wrong person: my aunt is in the bell club, I'm not.",
+        "I'm in the bell club.",
+        Relation.RETRACTED,
+    ),
+    ("a day in other forms", "Born on 3 April 1961.", "The user's date of birth is 1961-04-03.", Relation.SAME),
+    (
+        "another favourite",
+        "Nothing beats Casa Lupo, it's my favourite bar now.",
+        "My favourite bar is The Anchor.",
+        Relation.UPDATE,
+    ),
     ("the past", "I live in Lund.", "I used to live in Malmö.", Relation.DIFFERENT),
 ]
 

@@ -53,7 +53,9 @@ def compare(new: str, old: str) -> Comparison:
         return _across_languages(a, b)
     return (
         _taken_back(a, b)
+        or _on_top(a, b)
         or _left_post(a, b)
+        or _reached(a, b)
         or _of_others(a, b)
         or _turned(a, b)
         or _counted(a, b)
@@ -101,6 +103,29 @@ def _of_others(a: Statement, b: Statement) -> Comparison | None:
     return None
 
 
+def _on_top(a: Statement, b: Statement) -> Comparison | None:
+    """What is said as one more of a kind, of another sister or of another time, replaces nothing."""
+    if a.adds and not b.adds and not a.over and a.words != b.words:
+        return Comparison(Relation.DIFFERENT, "it comes on top")
+    if a.which and b.which and a.which != b.which:
+        return Comparison(Relation.DIFFERENT, "it is about another one of several")
+    periods = [{time for time in one.times if time.startswith("y:")} for one in (a, b)]
+    if max(map(len, periods)) > 1 and periods[0] != periods[1] and all(periods):
+        return Comparison(Relation.DIFFERENT, "another time of life")
+    return None
+
+
+def _reached(a: Statement, b: Statement) -> Comparison | None:
+    """What was going on has come to its end, well or not: "I passed the exam" after "I'm studying for the exam"."""
+    if not a.over or b.over or b.past or a.people != b.people or a.negated != b.negated:
+        return None
+    shared = (a.words & b.words) - {a.head, b.head}
+    of_old = _share(b.words, a.words) >= 0.5 or (bool(shared) and bool(a.names & b.names))
+    if shared and of_old and not _clash(a.times, b.times) and (a.numbers == b.numbers or not a.numbers):
+        return Comparison(Relation.UPDATE, "it came to an end")
+    return None
+
+
 def _left_post(a: Statement, b: Statement) -> Comparison | None:
     """Somebody is no longer what they were to the user: "my boss is Olga", "Olga retired"."""
     gone = a.over and a.named and a.head is not None and any(name.startswith(a.head) for name in b.called)
@@ -111,11 +136,16 @@ def _left_post(a: Statement, b: Statement) -> Comparison | None:
 
 def _is_of_another(a: Statement, b: Statement) -> bool:
     """Tell whether the subjects differ: "Efua lives in …" and "I live in …", "the wedding …" and "the contract …"."""
-    if a.takes_back or a.head == b.head:
+    if a.takes_back or a.head == b.head or (a.changes and _one_of(a.slots & b.slots)):
         return False
     unknown = a.head is not None and not _among(a.head, b.words | b.names)
     unheard = b.head is not None and not _among(b.head, a.words | a.names)
     return (unknown and unheard) or (unknown and a.named) or (unheard and b.named)
+
+
+def _one_of(slots: frozenset[str]) -> bool:
+    """Tell whether there is something among the slots of which one has one."""
+    return any(slot in _SINGLE or slot.startswith("favourite:") for slot in slots)
 
 
 def _among(head: str, words: frozenset[str]) -> bool:
@@ -124,13 +154,16 @@ def _among(head: str, words: frozenset[str]) -> bool:
 
 def _names_whom(a: Statement, b: Statement) -> bool:
     """Tell whether one statement only adds who somebody is: "Philippa is a vet", "my wife Philippa is a vet"."""
+    if not a.people and a.named and a.head is not None and any(name.startswith(a.head) for name in b.called):
+        return True
     return bool(a.names & b.names) and (a.people < b.people or b.people < a.people) and _share(a.words, b.words) >= 0.5
 
 
 def _taken_back(a: Statement, b: Statement) -> Comparison | None:
     if a.negated and b.called and b.called <= a.names - a.called and a.people == b.people:
         return Comparison(Relation.RETRACTED, "it takes a name back")
-    if a.takes_back and (a.words & b.words or a.names & b.names or a.numbers & b.numbers):
+    alike = a.words & b.words or a.names & b.names or a.numbers & b.numbers or a.slots & b.slots & _SINGLE
+    if a.takes_back and alike:
         return Comparison(Relation.RETRACTED, "it takes the older one back")
     return None
 
@@ -227,10 +260,16 @@ def _moved_on(a: Statement, b: Statement) -> Comparison | None:
     if a.changes and (slots & (_SINGLE | _STAGES) or _shares_topic(a, b)):
         return Comparison(Relation.UPDATE, "a change of the same thing")
     schooled = "school" in slots and a.people == b.people and bool(a.people) and not a.words <= b.words
-    if schooled or slots & _SINGLE or any(slot.startswith("favourite:") for slot in slots):
-        same = _share(a.words, b.words) == 1 and a.names == b.names
+    if schooled or _one_of(slots):
+        same = (_share(a.words, b.words) == 1 or _one_value(a, b)) and a.names == b.names
         return Comparison(Relation.SAME if same else Relation.UPDATE, "another value of what one has one of")
     return None
+
+
+def _one_value(a: Statement, b: Statement) -> bool:
+    """Tell whether both give the same day or number to the same thing."""
+    values = a.numbers | a.times
+    return bool(values) and values == b.numbers | b.times
 
 
 def _shares_topic(a: Statement, b: Statement) -> bool:

@@ -36,6 +36,8 @@ class Statement:
     moves: bool  # something is at another time or place than before
     over: bool  # something came to an end
     takes_back: bool
+    adds: bool  # "also", "another": it comes on top of what was said before
+    which: frozenset[str]  # of several: "elder", "younger"
 
 
 @lru_cache(maxsize=512)
@@ -65,9 +67,12 @@ def take_apart(text: str, language: str | None = None) -> Statement:
         moves=said("wishes.moves", bare, language) is not None,
         over=said("wishes.over", bare, language) is not None,
         takes_back=any(said(name, bare, language) for name in ("wishes.takes_back", "wishes.denies")),
+        adds=phrases_of("wishes.additive", language).find(bare) is not None,
+        which=frozenset(name for name in _WHICH if phrases_of(f"wishes.{name}", language).find(bare) is not None),
     )
 
 
+_WHICH: Final = ("elder", "younger")
 # "(said in October 2025)", "(March 2026)": when it was said is no part of the fact.
 _NOTED: Final = re.compile(
     r"\((?:said|as of|in|on|stand|dit|visto|dicho)?[^()\d]{0,24}(?:19|20)\d\d[^()]{0,12}\)", re.I
@@ -194,7 +199,7 @@ def _head(text: str, language: str) -> str | None:
         plain = skeleton(word).removesuffix("'s")
         if plain in ("new", "old", "current", "latest", "present"):
             continue
-        if plain in _fillers() or plain in stop_words(language):
+        if plain in _fillers() or plain in stop_words(language) or (language == "en" and _LEADS.fullmatch(plain)):
             return None
         found = stem(plain, language)
         # Where the verb alone tells the person, a first word with a capital may be that verb.
@@ -202,6 +207,10 @@ def _head(text: str, language: str) -> str | None:
     return None
 
 
+# A first word that is no subject: a verb whose subject was left out, or what says when.
+_LEADS: Final = re.compile(
+    r"\w{3,}(?:ing|ed)|born|got|been|went|gone|had|made|took|as|since|from|these|until|after|before|on|in|at|by|for"
+)
 _WITH_SUBJECT: Final = frozenset(("en", "de", "fr", "nl", "sv", "da", "ru", "uk"))
 
 
