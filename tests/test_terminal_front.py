@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -89,6 +90,41 @@ def test_ctrl_c_and_empty_lines_leave_the_first_prompt_where_it_is(keys: PipeInp
     keys.send_text(f"ha{CTRL_C}\r  \rhi\r{CTRL_D}")
     assert hold(tmp_path, model) == 0
     assert said(model) == ["hi"]
+
+
+def test_ctrl_c_while_the_chat_is_still_loaded_leaves_the_message_to_be_answered(
+    keys: PipeInput, tmp_path: Path, slow: Event
+) -> None:
+    model, waits = FakeChat("Hello."), Event()
+    app = make_app(tmp_path, model, terminal__history=False)
+    waiting = Front(app, "normal")
+
+    def wait() -> None:
+        waits.set()
+        Front._wait(waiting)
+
+    def interrupt() -> None:
+        waits.wait(20)
+        os.kill(os.getpid(), signal.SIGINT)
+        slow.wait(0.2)
+        slow.set()
+
+    waiting._wait = wait
+    keys.send_text(f"hi\r{CTRL_D}")
+    interrupting = meanwhile(interrupt)
+    assert waiting.run() == 0
+    interrupting.join()
+    app.close()
+    assert said(model) == ["hi"]
+
+
+def test_a_command_is_completed_once_the_commands_are_loaded(keys: PipeInput, tmp_path: Path, slow: Event) -> None:
+    model = FakeChat()
+    keys.send_text(f"/hist\t\r{CTRL_D}")
+    loading = meanwhile(lambda: (slow.wait(0.3), slow.set()))
+    assert hold(tmp_path, model) == 0
+    loading.join()
+    assert said(model) == []
 
 
 def test_the_toolbar_knows_more_once_the_chat_is_there(keys: PipeInput, tmp_path: Path, slow: Event) -> None:

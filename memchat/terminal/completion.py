@@ -33,8 +33,10 @@ class Choices:
 class CommandCompleter(Completer):
     """Completes `/word` and its arguments; `forget` drops what it has read, since it may have changed."""
 
-    def __init__(self, choices: Choices) -> None:
+    def __init__(self, choices: Choices, wait: Callable[[], object] = lambda: None) -> None:
+        """Complete from `choices`; `wait` returns once the commands are loaded, where another thread does that."""
         self._choices = choices
+        self._wait = wait
         self._read: dict[Completes, list[Offer]] = {}
         self._files = PathCompleter(expanduser=True)
 
@@ -48,6 +50,7 @@ class CommandCompleter(Completer):
         if not line.startswith("/") or "\n" in document.text:
             return
         # Late, here and below: the commands bring all that they work with, and the first prompt stands without.
+        self._wait()
         from memchat.terminal.commands import find_command
         from memchat.terminal.desk import Completes
 

@@ -1,13 +1,13 @@
 """The prompt of a chat that is still being loaded: it takes keys at once, and what answers comes up behind it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Final, Protocol
 
 from memchat.errors import MemchatError
-from memchat.terminal.keyboard import ending_in_order
+from memchat.terminal.keyboard import ending_in_order, interruptible
 from memchat.terminal.notices import NoticeBoard
 from memchat.terminal.reading import GREETING, PromptReader, is_dumb
 from memchat.terminal.toolbar import Standing
@@ -42,8 +42,10 @@ def run_chat(app: "App", mode: str) -> int:
         return Front(app, mode).run()
 
 
-def make_prompt(app: "App", board: NoticeBoard, behind: Behind) -> PromptReader:
-    """Return the input line; nothing of the chat is loaded for it."""
+def make_prompt(
+    app: "App", board: NoticeBoard, behind: Behind, wait: Callable[[], object] = lambda: None
+) -> PromptReader:
+    """Return the input line; nothing of the chat is loaded for it. `wait` returns once the chat is loaded."""
     # prompt-toolkit is loaded here: a dumb terminal need not wait for it.
     from memchat.terminal.completion import Choices, CommandCompleter
     from memchat.terminal.editor import edit_text
@@ -64,7 +66,7 @@ def make_prompt(app: "App", board: NoticeBoard, behind: Behind) -> PromptReader:
         behind.show_notices,
         board,
         history=MessageHistory(app.paths.history, behind.may_keep_typed, app.clock),
-        completer=CommandCompleter(Choices(behind.memories, behind.sessions, models, personas)),
+        completer=CommandCompleter(Choices(behind.memories, behind.sessions, models, personas), wait),
         vi=app.settings.flag("terminal.vi"),
         edit=edit_text,
         remark=behind.remark,
@@ -84,7 +86,7 @@ class Front:
         self._loaded = Event()
         self._loading = Thread(target=self._load, name="load", daemon=True)
         self.board = NoticeBoard()
-        self.reader = make_prompt(app, self.board, self)
+        self.reader = make_prompt(app, self.board, self, self._wait)
         self.reader.ready = self._begin
 
     def run(self) -> int:
@@ -95,7 +97,9 @@ class Front:
         print_formatted_text(FormattedText([("fg:ansibrightblack", GREETING)]))
         typed = self._read()
         if typed is not None:
-            return self.finish().go_on(typed)
+            with interruptible(Event()):  # a Ctrl-C meant for the reply must not end the program
+                repl = self.finish()
+            return repl.go_on(typed)
         if self._repl is not None:
             self._repl.leave()
         return 0
@@ -103,8 +107,7 @@ class Front:
     def finish(self) -> "Repl":
         """Wait for the chat and return it."""
         if self._repl is None:
-            if self._loading.ident is not None:
-                self._loading.join()
+            self._wait()
             self._make()
         assert self._repl is not None
         return self._repl
@@ -138,6 +141,11 @@ class Front:
     def remark(self, sentence: str) -> None:
         """Print what went wrong."""
         self.finish().remark(sentence)
+
+    def _wait(self) -> None:
+        """Return once the chat is loaded; two threads that import the same modules could meet half of one."""
+        if self._loading.ident is not None:
+            self._loading.join()
 
     def _begin(self) -> None:
         self.reader.ready = lambda: None
