@@ -7,7 +7,7 @@ from typing import Final
 from memchat.records import KeywordHit, Vector, VectorHit
 from memchat.store import Store
 
-CANDIDATES: Final = 30  # memories looked at by meaning, and as many by words: 50 found nothing more, 20 a little less
+CANDIDATES: Final = 30  # memories looked at by meaning, half as many by words: 50 of both found nothing more
 _PAST_CANDIDATES: Final = 10  # of those no longer true
 
 
@@ -33,8 +33,8 @@ def find(
 ) -> list[Found]:
     """Return current and past memories near any of the vectors (norm 1) or holding a word of any of the groups.
 
-    `limit` is the most current ones by each vector and by words; for `cue_discount` see `search_vectors`. Without
-    vectors only words count. Raises ValueError when the store cannot search with a vector.
+    `limit` is the most current ones by each vector, and half of it by words; for `cue_discount` see `search_vectors`.
+    Without vectors only words count. Raises ValueError when the store cannot search with a vector.
     """
     return [
         *_find(store, vectors, groups, limit, cue_discount, past=False),
@@ -55,7 +55,8 @@ def _find(
         hit for vector in vectors for hit in store.search_vectors(vector, limit, past=past, cue_discount=cue_discount)
     )
     terms = [term for group in groups for term in group]
-    worded = {hit.memory: hit for hit in store.search_keywords(terms, limit, past=past)} if terms else {}
+    most = -(-limit // 2) if vectors else limit
+    worded = {hit.memory: hit for hit in store.search_keywords(terms, most, past=past)} if terms else {}
     return [
         _found(memory, past, near.get(memory), worded.get(memory), groups) for memory in dict.fromkeys((*near, *worded))
     ]
