@@ -308,3 +308,27 @@ def test_praise_hands_out_no_part(text: str) -> None:
 )
 def test_what_is_not_meant_teaches_nothing(text: str) -> None:
     assert {clause.dropped for clause in read_clauses(mask(text).text)} == {"irony"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Давай так: ты пират, а я юнга из Perth.",
+        "Tu es le gardien, moi je suis Yann de Perth.",
+        "你是国王，我是大臣，我家在Perth。",
+        "あなたは魔法使い。私はハナでPerthに住んでいます。",
+        "너는 왕이고 나는 신하야. 나는 Perth에 살아.",
+    ],
+)
+def test_a_game_is_known_in_any_language(text: str) -> None:
+    assert "Perth" not in mask(text).text
+
+
+def test_what_a_request_is_given_as_its_reason_is_kept() -> None:
+    clauses = read_clauses(mask("Don't ring me, I'm deaf.").text)
+    assert [(clause.text, clause.dropped) for clause in clauses] == [("Don't ring me", "request"), ("I'm deaf.", None)]
+
+
+def test_a_half_that_lasts_is_parted_from_one_that_holds_only_now() -> None:
+    clauses = read_clauses(mask("Ich bin Hebamme und hab grad Pause.").text)
+    assert [clause.text for clause in clauses if clause.dropped is None] == ["Ich bin Hebamme"]

@@ -82,7 +82,7 @@ def _read_part(masked: str, part: Span, language: str, explicit: bool) -> list[C
         return [clause]
     pieces = [piece for piece in _HALVES.split(clause.quote) if len(piece.split()) > 1]
     read = [_read_clause(piece, language, explicit) for piece in pieces if len(pieces) > 1]
-    lasting = [piece for piece in read if piece.dropped is None and _says_lasting(piece)]
+    lasting = [piece for piece in read if piece.dropped is None and _says_lasting(piece, now=not at_hand)]
     return lasting or [clause]
 
 
@@ -92,14 +92,15 @@ _HALVES: Final = re.compile(
 )
 
 
-def _says_lasting(clause: Clause) -> bool:
+def _says_lasting(clause: Clause, *, now: bool) -> bool:
+    """Tell whether a piece of a clause lasts; beside what holds `now`, a thing owned is one that is at hand."""
     if said("kinds.at_hand", clause.text, clause.language):
         return False
-    shaped = is_habit(clause.plain, clause.language) or is_lasting_state(clause.plain, clause.language)
-    return shaped or any(
-        said(name, clause.plain, clause.language)
-        for name in ("kinds.identity", "kinds.possession", "kinds.copula", "people.relation", "people.limit")
-    )
+    names = ["kinds.identity", "kinds.copula", "people.relation", "people.limit"]
+    names += [] if now else ["kinds.possession"]
+    if is_habit(clause.plain, clause.language) or (not now and is_lasting_state(clause.plain, clause.language)):
+        return True
+    return any(said(name, clause.plain, clause.language) for name in names)
 
 
 def _read_clause(quote: str, language: str, explicit: bool) -> Clause:
@@ -138,7 +139,7 @@ def _why_not(clause: Clause, explicit: bool) -> str | None:
         return "only this once"
     if text in phrases("speech.speaks_of_user"):
         return "not the user's words"
-    if is_reported(text, language):
+    if is_reported(text, language) and not corrects(clause.quote):
         return "said by others"
     if explicit:
         return None
@@ -147,13 +148,24 @@ def _why_not(clause: Clause, explicit: bool) -> str | None:
     return "the matter at hand" if is_working_matter(text, language) else None
 
 
+_HERE: Final = re.compile(r"\bhere in \w{3,}|\b(?:day|practice|choir|training|class) (?:is|are) |\bof us\b")
+
+
 def speaks_of_self(clause: Clause) -> bool:
     """Tell whether a clause can be about the user: in the first person, a date of theirs, or said to introduce them."""
-    if clause.introduced or clause.language not in NAMES_SPEAKER:
+    if clause.introduced:
+        return True
+    if phrases_of("speech.of_the_other", clause.language).begins(clause.plain) and not said(
+        "speech.of_me_after_all", clause.plain, clause.language
+    ):
+        return False
+    if clause.language not in NAMES_SPEAKER:
         return True
     if phrases_of("speech.first_person", clause.language).find(clause.plain):
         return True
-    if corrects(clause.quote):
+    if corrects(clause.quote) or phrases_of("speech.own_view", clause.language).begins(clause.text):
+        return True
+    if clause.language == "en" and is_lasting_state(clause.plain, "en") and _HERE.search(skeleton(clause.plain)):
         return True
     if clause.language in VERB_TELLS and (
         is_habit(clause.plain, clause.language) or is_lasting_state(clause.plain, clause.language)

@@ -79,6 +79,7 @@ def asides(text: str, language: str) -> Iterator[str]:
     """Yield what a question or request takes for granted about the user and their people, as sentences."""
     yield from _as_what(text, language)
     if language == "en":
+        yield from _as_someone(text)
         yield from _of_people(text)
     yield from _names(text, language)
 
@@ -88,10 +89,27 @@ def _as_what(text: str, language: str) -> Iterator[str]:
         return
     form, own, sentence = _AS[language]
     found = re.search(form, text, re.IGNORECASE)
-    if found is None or _NO_PART.search(skeleton(found["np"])):
+    if found is None or found["np"].startswith("someone") or _NO_PART.search(skeleton(found["np"])):
         return
     if re.search(own, skeleton(text[found.end() - 1 :])):
         yield sentence.format(np=found["np"].strip())
+
+
+_SOMEONE: Final = re.compile(
+    r"\bas someone who (?P<verb>[a-z']+) (?P<rest>[^,;?!]{2,50}?)(?:,| (?=(?:what|"
+    r"which|how|when|where|should|can|do|i)\b))",
+    re.I,
+)
+_FIRST_PERSON: Final = {"is": "am", "has": "have", "doesn't": "don't", "does": "do", "goes": "go", "isn't": "am "
+    "not", "can't": "can't", "can": "can"}  # fmt: skip
+
+
+def _as_someone(text: str) -> Iterator[str]:
+    """Yield "I keep kosher." of "as someone who keeps kosher"."""
+    for found in _SOMEONE.finditer(text):
+        verb = found["verb"].lower()
+        own = _FIRST_PERSON.get(verb) or re.sub(r"(?:(?<=[cs]h)es|(?<=[sx])es|s)$", "", re.sub(r"ies$", "y", verb))
+        yield f"I {own} {found['rest']}."
 
 
 def _of_people(text: str) -> Iterator[str]:

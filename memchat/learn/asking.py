@@ -70,7 +70,8 @@ def after_request(masked: str, sentence: Span, language: str) -> list[Span]:
     after = _after_question(sentence, whole, _joints(whole, language), language)
     if not after:
         return []
-    return [Span(sentence.start, after[0].start), *after]
+    request = masked[sentence.start : after[0].start].rstrip(" ,;:–—-")
+    return [Span(sentence.start, sentence.start + len(request)), *after]
 
 
 def _joints(whole: str, language: str) -> list[re.Match[str]]:
@@ -121,7 +122,7 @@ def _after_question(sentence: Span, whole: str, joints: list[re.Match[str]], lan
         rest = whole[joint.end() :]
         said_plainly = spell_out(rest, language)
         own = phrases_of("speech.subject", language).begins(said_plainly)
-        if re.search(r"[,;:–—.]", joint.group()) and own is not None and len(rest.split()) >= 3:
+        if re.search(r"[,;:–—.]", joint.group()) and own is not None and len(rest.split()) > 1:
             return [Span(sentence.start + joint.end(), sentence.end)]
     return []
 

@@ -67,13 +67,20 @@ def _wish_in(sentence: str) -> str | None:
         sentence = trimmed if found else sentence
     if found is None:
         return None
-    rest = sentence[found.end() :].strip(" \t:：,，.!?-–—")
+    rest = sentence[found.end() :]
+    handed_over = re.match(
+        r"(?:\s*(?:this|that|it|ok|okay|pls|please|das|bitte|ça|eso|esto|questo|"
+        r"dit))*\s*[-–—:：]\s*(?=\S)",
+        rest,
+    )
+    rest = rest[handed_over.end() if handed_over else 0 :].strip(" \t:：,，.!?-–—")
     rest = re.sub(r"^(?:that|this|dass|que|qu'|che|dat|att|at|ze|że|что|що|ότι|أن|कि|about me)\b[\s:,]*", "", rest)
     reminds = "remind" in skeleton(found.group())
     if _is_question_word(rest) or (not reminds and _MEMORIES.match(skeleton(rest))):
         return None
     if (
-        phrases("wishes.weak_remember").begins(found.group())
+        handed_over is None
+        and phrases("wishes.weak_remember").begins(found.group())
         and phrases_of("speech.first_person", language).find(rest) is None
     ):
         return None
@@ -87,7 +94,12 @@ def _without_closing(sentence: str) -> str | None:
     """Return what stands before a closing "…, put that on my list"; None when the sentence does not end so."""
     body = sentence.rstrip(" .!。！")
     for found in phrases("wishes.remember_after").find_all(body):
-        rest = re.sub(r"\b(?:please|ok|okay|thanks|bitte|por favor|s'il te plait)\b", "", skeleton(body[found.end() :]))
+        rest = re.sub(
+            r"\b(?:please|ok|okay|thanks|bitte|por favor|"
+            r"s'il te plait)\b",
+            "",
+            skeleton(body[found.end() :]),
+        )
         if re.search(r"\w", rest):
             continue
         head = body[: found.start()]

@@ -22,6 +22,13 @@ _MOCK: Final = re.compile(
 )
 
 
+# "I just LOVE when …": a liking in capitals of what is a nuisance.
+_LOUD: Final = re.compile(r"\b(?:LOVE|ADORE|LOVING|ENJOY|THRILLED)\b (?:it )?(?:when|how|that|\w+ing\b|being|having)")
+_IMPOSSIBLE_AGE: Final = re.compile(r"\b(?:i'm|i am)\b.*\b(?:1[3-9]\d|[2-9]\d\d|\d{4,}) years old\b")
+
+
 def is_ironic(sentence: str) -> bool:
     """Tell whether a sentence is mock praise or mock joy."""
-    return sentence in phrases("speech.irony") or _MOCK.match(skeleton(sentence)) is not None
+    plain = skeleton(sentence)
+    marked = _MOCK.match(plain) or _LOUD.search(sentence) or _IMPOSSIBLE_AGE.search(plain)
+    return marked is not None or sentence in phrases("speech.irony")

@@ -6,7 +6,7 @@ from typing import Final
 
 from memchat.learn.clause import Clause
 from memchat.learn.language import likely_languages
-from memchat.learn.lexicon import phrases_of, said, skeleton
+from memchat.learn.lexicon import phrases, phrases_of, said, skeleton
 from memchat.learn.naming import corrects, gives_name
 from memchat.learn.sensitive import health_of, is_limit
 from memchat.learn.shape import is_habit, is_lasting_state
@@ -74,6 +74,8 @@ def judge_clause(clause: Clause, *, dated: bool, ahead: bool = False) -> Judgeme
         weight += 1
     elif _is_at_hand(clause) and kind is not Kind.CONSTRAINT and not clause.standing:
         weight -= 3
+    if kind not in _STANDS_ALONE and _is_technical(clause) and not clause.standing:
+        weight -= 2
     short = len(clause.text.split()) <= 4 and kind is Kind.IDENTITY
     weight -= 2 if (kind not in _STANDS_ALONE or short) and _ends_loosely(clause) else 0
     return Judgement(kind, _IMPORTANCE[kind], min(3, weight))
@@ -85,6 +87,11 @@ def _is_at_hand(clause: Clause) -> bool:
     return any(said("kinds.at_hand", clause.text, language) is not None for language in dict.fromkeys(languages))
 
 
+def _is_technical(clause: Clause) -> bool:
+    text = phrases("kinds.not_technical").strip(clause.text)
+    return said("kinds.technical", text, clause.language) is not None
+
+
 # A decision may take up a suggestion: what it ends with is then filled in.
 _STANDS_ALONE: Final = (Kind.IDENTITY, Kind.CONSTRAINT, Kind.RELATIONSHIP, Kind.DECISION)
 
@@ -94,10 +101,17 @@ def _ends_loosely(clause: Clause) -> bool:
     plain = skeleton(clause.text).rstrip(" .!。！")
     if clause.standing or _JOINT.search(plain) is not None:
         return False
+    if clause.language == "en" and _THIS_ONE.search(plain):
+        return True
     ends = (found.end() == len(plain) for found in phrases_of("speech.loose_end", clause.language).find_all(plain))
     return any(ends)
 
 
+_THIS_ONE: Final = re.compile(
+    r"\b(?:this|that|these|those|the same) (?!year|summer|autumn|winter|spring|week|month|time|morning|evening|"
+    r"weekend|day|house|flat|"
+    r"town|city|village|country|street|age|way)\w+$|\bso far$"
+)
 _JOINT: Final = re.compile(
     r"[,;:.]\s|\s(?:but|and|aber|und|mais|et|pero|y|ma|mas|e|maar|en|men|och|og|ale|a|i|"
     r"но|и)\s"

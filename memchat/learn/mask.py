@@ -194,10 +194,27 @@ def casts(sentence: str) -> bool:
     if sentence.rstrip()[-1:] in "?？؟":
         return False
     language = guess_language(sentence)
+    if _BOTH_CAST.search(skeleton(sentence)):
+        return True
     found = phrases_of("speech.casting", language).find(sentence)
     if found is None or not _lead_in(sentence, found.start()):
         return False
     return phrases_of("speech.no_part", language).begins(sentence, _next_word(sentence, found.end())) is None
+
+
+# "You're a pirate, I'm …": a part for the other and one for the speaker.
+_BOTH_CAST: Final = re.compile(
+    r"\bты (?!прав|молодец|помни|знаешь|можешь|не ).{2,30}?,? а? ?я\b|\b(?:jestes|ty) .{2,40}?\ba ja\b|"
+    r"\bty .{2,30}?,? a ja\b"
+    r"|你(?:是|当|扮|来当|演).{1,12}?[，,]?我(?:是|当|扮|来当|演)|(?:あなた|君|お前)[はが].{1,15}?(?:私|僕|俺)[はが]"
+    r"|(?:너|네|넌|당신)(?:는|은|가)? .{1,15}?(?:나|내|난|저|제)(?:는|은|가)? |तुम .{2,30}?(?:हो|बनो).{0,8}?मैं |(?:انت|"
+    r"أنت) .{2,25}? و?(?:انا|أنا) "
+    r"|\bsen .{2,25}?,? ben(?: de)?\b|\bdu (?:bist|spielst|warst) .{2,50}?\bich (?:bin|heiße|heisse|spiele)\b"
+    r"|\btu (?:es|seras|joues) .{2,60}?\bje (?:suis|m'appelle)\b|\b(?:eres|seras|sos) .{2,60}?\byo (?:soy|sere)\b"
+    r"|\b(?:tu )?sei .{2,60}?\bio (?:sono|faccio)\b|\b(?:voce|tu) (?:e|es|vai ser) .{2,60}?\beu (?:sou|vou ser)\b"
+    r"|\b(?:jij|je) bent .{2,50}?\bik ben\b|\bdu (?:ar|er) .{2,50}?\b(?:jag|jeg) (?:ar|er)\b"
+    r"|\byou(?:'ll be| be|'re| are) (?:the|a|an|my) .{2,50}?(?:and|,) i(?:'m| am|'ll be) (?:the|a|an|your|called)\b"
+)
 
 
 def _next_word(text: str, place: int) -> int:

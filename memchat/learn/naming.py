@@ -7,7 +7,8 @@ from memchat.learn.lexicon import skeleton
 
 # "No wait, it's 15 guests, not 50", "sorry, her name's Siân with a circumflex".
 _CORRECTS: Final = re.compile(
-    r"(?:no|nope|wait|sorry|oops|whoops|scratch that|correction|typo|rather|hang on|hold on|my bad|"
+    r"(?:no|nope|wait|sorry|oops|whoops|scratch (?:that|what i said)|forget what i said|ignore what i said|"
+    r"strike that|correction|typo|rather|hang on|hold on|my bad|"
     r"nein|korrektur|tippfehler|perdon|"
     r"correccion|me equivoque|desculpa|correcao|scusa|correzione|errore|pardon|erreur|correctie|nie|poprawka|"
     r"нет|поправка|опечатка|hayir|"

@@ -22,8 +22,10 @@ def is_reported(text: str, language: str) -> bool:
 
 def is_momentary(text: str, language: str) -> bool:
     """Tell whether a clause holds only now: what one does this minute, how one feels, the weather."""
-    if _is_standing_fact(text, language):
+    if _is_standing_fact(text, language) or _IN_PLACE.match(text) or _HERE_IN.search(skeleton(text)):
         return False
+    if _AT_HAND_FOOD.search(skeleton(text)):
+        return True
     if phrases_of("moment.moment", language).find(text):
         return True
     happened = phrases_of("moment.happened", language).find(_GOT.sub("have", text)) is not None
@@ -38,6 +40,21 @@ def is_momentary(text: str, language: str) -> bool:
     return short and not happened and _feels(text, language)
 
 
+# "I'm in Tulsa." says where one lives unless it says for how long; "here in Bozen it rarely rains".
+_IN_PLACE: Final = re.compile(
+    r"(?i:i'm|im|i am|we're|we are) (?i:in|from|near|"
+    r"outside) [A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?[.,!]?$"
+)
+_HERE_IN: Final = re.compile(
+    r"\b(?:here|hier|aca|aqui|ici|qui|tutaj) (?:in|en|em|a|w) \w{3,}.*\b(?:rarely|"
+    r"never|always|selten|nie|immer|siempre|nunca)\b"
+)
+_AT_HAND_FOOD: Final = re.compile(
+    r"\b(?:i've|i have|we've|we have|i've got|we've got)\b.*\b(?:some|half an? (?!acre|dozen|brother|sister|"
+    r"share)|left(?! (?:hand|foot|ear|eye))\b|a bit of)\b.*"
+    r"(?:\band\b|,|left\b)|\bich hab(?:e)? noch .*\b(?:da|ubrig)\b|\bme quedan? \b|\bil me reste\b|\bmi (?:e|"
+    r"sono) rimast"
+)
 _GOT: Final = re.compile(r"(?<=['’ ]ve) got\b|\bgot to\b", re.IGNORECASE)  # "I've got a meeting" tells of no event
 
 
