@@ -44,7 +44,7 @@ def test_a_row_that_cannot_be_measured_says_why(lab):
 
 
 def test_the_command_knows_every_row_and_each_says_what_it_measures():
-    assert len(ROWS) == 12
+    assert len(ROWS) == 13
     assert all(row.__doc__ for row in ROWS.values())
 
 

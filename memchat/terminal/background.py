@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
+from memchat.chat.private import rehearse
 from memchat.errors import MemchatError
 from memchat.records import Message
 from memchat.terminal.desk import Desk
@@ -96,6 +97,7 @@ class Background:
             model = self._app.chat_model()
             self._desk.card = model.card()
             self._board.post()
+            rehearse()
             while self._messages is None:
                 if stop.wait(_MOMENT):
                     return

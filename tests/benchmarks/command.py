@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from memchat.paths import locate
-from tests.benchmarks import forgetting, growing, searching, starting, talking, writing
+from tests.benchmarks import conversing, forgetting, growing, searching, starting, talking, writing
 from tests.benchmarks.lab import Lab, Row
 from tests.benchmarks.peers import Peers
 from tests.benchmarks.report import Line, Skipped, print_comparison, print_table, write_json
@@ -21,6 +21,7 @@ ROWS: Final[Mapping[str, Row]] = {
     "before": talking.before,
     "start": starting.start,
     "prompt": starting.prompt,
+    "beside": conversing.beside,
     "forget": forgetting.forget,
     "memory": growing.memory,
     "growth": growing.growth,
