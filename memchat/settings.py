@@ -77,6 +77,13 @@ SETTINGS: Final = (
         "The embedding model for a new memory file; an existing file keeps its own until `memchat reindex`.",
         env="MEMCHAT_EMBED_MODEL",
     ),
+    _whole(
+        "embed_dimensions",
+        None,
+        "Keep so many numbers of each vector, of models made for it (nomic-embed-text: 256); `reindex` applies it.",
+        8,
+        65536,
+    ),
     _list("allow_remote", "Hosts and models that may see your text although they are not on this machine."),
     _text(
         "chat.system_prompt",

@@ -82,7 +82,7 @@ class Engines:
             if not self._embedder_tried:
                 self._embedder_tried = True
                 try:
-                    self._embedder = self._open_embedder(self._embedder_name())
+                    self._embedder = self._open_embedder(self._embedder_name(), self._dimensions())
                 except EngineUnreachable:
                     self.why_no_embedder = "There is no embedding model at hand: `memchat setup` gets one."
                 except MemchatError as error:
@@ -111,7 +111,7 @@ class Engines:
 
         Raises EngineError when it is not to be had.
         """
-        return self._open_embedder(self.asked_embedder() or self._embedder_name())
+        return self._open_embedder(self.asked_embedder() or self._embedder_name(), self._asked_dimensions())
 
     def asked_embedder(self) -> str | None:
         """Return the name of the embedder that the settings ask for; None where they leave the choice open."""
@@ -212,7 +212,24 @@ class Engines:
             allow_remote=self._allowed(),
         )
 
-    def _open_embedder(self, name: str) -> "Embedder":
+    def _dimensions(self) -> int | None:
+        """Return how long the vectors of this file are; for a new file what the settings ask for, if anything."""
+        recorded = self._recorded()
+        return recorded.dimensions if recorded is not None else self._asked_dimensions()
+
+    def _asked_dimensions(self) -> int | None:
+        asked = self._settings["embed_dimensions"]
+        return asked if isinstance(asked, int) else None
+
+    def _open_embedder(self, name: str, dimensions: int | None) -> "Embedder":
+        embedder = self._open_whole(name)
+        if dimensions is None:
+            return embedder
+        from memchat.engine.shortened import ShortenedEmbedder
+
+        return ShortenedEmbedder(embedder, dimensions)
+
+    def _open_whole(self, name: str) -> "Embedder":
         if name == EMBEDDED_EMBEDDER:
             from memchat.engine.embedded import open_embedder
 

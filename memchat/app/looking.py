@@ -36,6 +36,7 @@ def look(app: App) -> tuple[EngineState, EmbedderCard | None]:
         embeds=_embeds(server, name),
         embed_languages=card.languages if card else "unknown",
         embed_asked=asked,
+        embed_asked_dimensions=asked_length if isinstance(asked_length := settings["embed_dimensions"], int) else None,
         embed_asked_ready=_is_there(app, server, asked),
         embed_asked_embeds=_embeds(server, asked),
         packs=_packs(app),

@@ -68,6 +68,7 @@ class EngineState:
     embed_asked: str | None = None  # settings["embed_model"], by its full name
     embed_asked_ready: bool | None = None
     embed_asked_embeds: bool | None = None
+    embed_asked_dimensions: int | None = None  # settings["embed_dimensions"]
     packs: tuple[tuple[str, bool], ...] = ()  # the embedded models' names, and whether they are there and whole
     allowed: tuple[str, ...] = ()  # settings["allow_remote"]
 
@@ -88,7 +89,7 @@ def examine(
         _config_check(paths, config_fault),
         *_store_checks(store, store_fault),
         *_told(_index_checks(store, embedder)),
-        *_engine_checks(engine, num_ctx),
+        *_engine_checks(engine, num_ctx, embedder),
         *_mode_checks(paths, with_db=store is None),
         *_told(_machine_checks(store, paths, now)),
     ]
@@ -184,7 +185,7 @@ def _queue_check(store: Store) -> Check:
 # -- engines
 
 
-def _engine_checks(engine: EngineState, num_ctx: int) -> Iterator[Check]:
+def _engine_checks(engine: EngineState, num_ctx: int, embedder: EmbedderCard | None) -> Iterator[Check]:
     yield _server_check(engine)
     if engine.chat_ready or not engine.chat_remote:
         yield _chat_check(engine)
@@ -195,6 +196,10 @@ def _engine_checks(engine: EngineState, num_ctx: int) -> Iterator[Check]:
     if engine.chat_context is not None and engine.chat_model:
         yield _context_check(engine, num_ctx)
     yield _embed_check(engine)
+    asked = engine.embed_asked_dimensions
+    if embedder is not None and asked is not None and asked < embedder.dimensions:
+        found = f"the settings ask for vectors of {asked}, those of this file are {embedder.dimensions} long"
+        yield Check("embed_dimensions", False, found, "memchat reindex")
     if engine.embed_asked and engine.embed_model and full_name(engine.embed_asked) != full_name(engine.embed_model):
         yield _asked_check(engine, engine.embed_asked)
     for name, whole in engine.packs:
