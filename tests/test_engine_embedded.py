@@ -218,7 +218,7 @@ def test_a_model_larger_than_the_memory_is_refused(tiny, monkeypatch):
 
 def test_without_the_library_the_command_that_brings_it_is_told(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
-    with pytest.raises(ModelMissing, match=r"pip install 'memchat\[embedded\]'"):
+    with pytest.raises(ModelMissing, match=r"pip install '\.\[embedded\]'"):
         LlamaChat(write_tiny_gguf(tmp_path / "tiny.gguf"))
 
 

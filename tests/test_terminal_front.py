@@ -92,29 +92,29 @@ def test_ctrl_c_and_empty_lines_leave_the_first_prompt_where_it_is(keys: PipeInp
     assert said(model) == ["hi"]
 
 
-def test_ctrl_c_while_the_chat_is_still_loaded_leaves_the_message_to_be_answered(
-    keys: PipeInput, tmp_path: Path, slow: Event
+@pytest.mark.skipif(os.name != "posix", reason="a signal is sent to this process")
+def test_ctrl_c_while_the_file_is_opened_leaves_the_message_to_be_answered(
+    keys: PipeInput, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model, waits = FakeChat("Hello."), Event()
-    app = make_app(tmp_path, model, terminal__history=False)
-    waiting = Front(app, "normal")
+    model, opens, go, real = FakeChat("Hello."), Event(), Event(), App.open_chat
 
-    def wait() -> None:
-        waits.set()
-        Front._wait(waiting)
+    def open_slowly(app: App, **options: object) -> object:
+        opens.set()
+        go.wait(20)
+        return real(app, **options)
 
     def interrupt() -> None:
-        waits.wait(20)
+        opens.wait(20)
         os.kill(os.getpid(), signal.SIGINT)
-        slow.wait(0.2)
-        slow.set()
+        go.wait(0.2)
+        go.set()
 
-    waiting._wait = wait
+    monkeypatch.setattr(App, "open_chat", open_slowly)
+    monkeypatch.setattr(Front, "_load", lambda front: None)  # else the chat is made while the prompt stands
     keys.send_text(f"hi\r{CTRL_D}")
     interrupting = meanwhile(interrupt)
-    assert waiting.run() == 0
+    assert hold(tmp_path, model) == 0
     interrupting.join()
-    app.close()
     assert said(model) == ["hi"]
 
 

@@ -128,7 +128,10 @@ class Front:
 
     def may_keep_typed(self) -> bool:
         """Tell whether the input history may take in what is typed now."""
-        return self._app.settings.flag("terminal.history") and self.finish().may_keep_typed()
+        self._wait()  # what keeps it is a part of the chat
+        if self._repl is not None:
+            return self._repl.may_keep_typed()
+        return self._app.settings.flag("terminal.history") and self._mode != "incognito"
 
     def memories(self) -> "Sequence[Memory]":
         """Return the memories to choose from."""
