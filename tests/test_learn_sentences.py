@@ -75,3 +75,19 @@ def test_a_verb_that_no_list_holds_is_a_habit_all_the_same(text: str, language: 
 def test_a_wish_of_the_moment_is_no_habit(text: str, language: str) -> None:
     assert not is_habit(text, language)
     assert not is_lasting_state(text, language)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I have 40k rows of data, I group by month, I take the mean, my chart is a saw. We store it all in UTC. Why?",
+        "The curve is odd. The sensor is new. We assume laminar flow. Why does it flatten?",
+    ],
+)
+def test_a_message_about_a_matter_teaches_no_habits(text: str) -> None:
+    assert kept(text) == []
+
+
+def test_a_fact_buried_in_a_message_about_a_matter_is_kept() -> None:
+    text = "The chart is a saw. The rows are fine. It's for the bird observatory in Lund where I volunteer. Why?"
+    assert [memory for memory in kept(text) if "Lund" in memory]

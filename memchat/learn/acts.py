@@ -96,6 +96,10 @@ def _says_lasting(clause: Clause, *, now: bool) -> bool:
     """Tell whether a piece of a clause lasts; beside what holds `now`, a thing owned is one that is at hand."""
     if said("kinds.at_hand", clause.text, clause.language):
         return False
+    if phrases_of("speech.pronoun", clause.language).begins(clause.text) is not None:
+        return False
+    if clause.language == "en" and phrases_of("speech.first_person", "en").find(clause.text) is None:
+        return False  # "… and got a zero row"
     names = ["kinds.identity", "kinds.copula", "people.relation", "people.limit"]
     names += [] if now else ["kinds.possession"]
     if is_habit(clause.plain, clause.language) or (not now and is_lasting_state(clause.plain, clause.language)):
@@ -148,7 +152,10 @@ def _why_not(clause: Clause, explicit: bool) -> str | None:
     return "the matter at hand" if is_working_matter(text, language) else None
 
 
-_HERE: Final = re.compile(r"\bhere in \w{3,}|\b(?:day|practice|choir|training|class) (?:is|are) |\bof us\b")
+_HERE: Final = re.compile(
+    r"\bhere in \w{3,}|\b(?:day|practice|choir|training|class) (?:is|are) |\bof us\b|"
+    r"\bover [\w ]{2,30},? any (?:day|time)\b"
+)
 
 
 def speaks_of_self(clause: Clause) -> bool:

@@ -54,7 +54,8 @@ _VERB: Final = (
 )
 _DIET_OF: Final = re.compile(rf"\b(?P<own>my|our) (?P<diet>{_DIET}) {_ROLE}\b", re.IGNORECASE)
 _WHO: Final = re.compile(
-    rf"\b(?P<own>my|our) {_ROLE}(?: (?P<name>[A-ZÀ-Þ][\w'’-]+))?,? (?:who|that)(?:(?P<is>'s| is)| (?P<verb>{_VERB}))"
+    rf"\b(?P<own>my|our) {_ROLE}(?: (?P<name>[A-ZÀ-Þ][\w'’-]+))?,? (?:who|that|she|he)(?:(?P<is>'s| is)|"
+    rf" (?P<verb>{_VERB}))"
     r"(?P<rest>[^,.;?!]{2,60})"
 )
 _AGED: Final = re.compile(rf"\b(?P<own>my|our) (?P<age>\d{{1,2}}|[a-z]+)[- ]year[- ]old {_ROLE}?\b", re.IGNORECASE)

@@ -30,7 +30,7 @@ def asks(sentence: str, language: str) -> bool:
 
 def _begins_question(text: str, language: str) -> bool:
     found = phrases_of("speech.question_start", language).begins(text)
-    if found is None or _WERE.match(skeleton(text)):
+    if found is None or _WERE.match(skeleton(text)) or _WHENEVER.match(skeleton(text)):
         return False
     # "When I was twelve we moved": after the question word the subject comes at once, so it is no question.
     rest = text[found.end() :].lstrip()
@@ -143,8 +143,20 @@ def _has_number(text: str, language: str) -> bool:
     return re.search(r"\d", text) is not None or any(number is not None and number > 1 for number in said_so)
 
 
+# "When you give me recipes, leave out the story."
+_WHENEVER: Final = re.compile(
+    r"when(?:ever)? you (?:give|answer|write|suggest|recommend|reply|explain|show|tell|send|help|list|quote|"
+    r"mention|make)\b[^?]*, [^?]+$"
+    r"|wenn du (?:mir )?(?:\w+ )?(?:antwortest|schreibst|vorschlagst|empfiehlst|erklarst|gibst)\b[^?]*, [^?]+$"
+    r"|cuando (?:me )?(?:respondas|escribas|recomiendes|expliques|des)\b[^?]*, [^?]+$"
+    r"|quand tu (?:me )?(?:reponds|ecris|recommandes|expliques|donnes)\b[^?]*, [^?]+$"
+)
+
+
 def begins_standing_wish(text: str, language: str) -> bool:
     """Tell whether a clause starts with "from now on" or "never" and then asks: "never use emojis"."""
+    if _WHENEVER.match(skeleton(text)):
+        return True
     for code in dict.fromkeys((language, "en")):
         found = phrases_of("speech.standing", code).begins(text) or phrases_of("speech.bare_standing", code).begins(
             text

@@ -88,7 +88,8 @@ def read_message(text: str, today: date, options: ReadingOptions, *, explicit: b
         dropped["secret"] += 1
     elif wish is not None:
         drafts += draft_wish(wish, today, options, dropped, quote=" ".join(asked))
-    return Reading(_distinct(drafts, dropped), dict(dropped), masked)
+    kept = _without_talk(_distinct(drafts, dropped), dropped)
+    return Reading(kept, dict(dropped), masked)
 
 
 def _taken_for_granted(clause: Clause, today: date, options: ReadingOptions, dropped: Counter[str]) -> list[Draft]:
@@ -213,6 +214,21 @@ def _distinct(drafts: list[Draft], dropped: Counter[str]) -> tuple[Draft, ...]:
         else:
             seen[key] = draft
     return tuple(seen.values())
+
+
+_MATTER: Final = 2  # clauses about something else that make a message one about a matter
+
+
+def _without_talk(drafts: tuple[Draft, ...], dropped: Counter[str]) -> tuple[Draft, ...]:
+    """Return the drafts, in a message about some matter without those that only their form speaks for."""
+    at_hand = sum(draft.judgement.weight < 0 for draft in drafts)
+    beside = sum(draft.judgement.weight == 0 for draft in drafts) + dropped["question"]
+    matter = at_hand + dropped["the matter at hand"] + dropped["not about the user"]
+    if matter < _MATTER and matter + beside <= _MATTER:
+        return drafts
+    kept = tuple(draft for draft in drafts if draft.explicit or not draft.judgement.weak)
+    dropped["the matter at hand"] += len(drafts) - len(kept)
+    return kept
 
 
 def is_important(draft: Draft, least: int) -> bool:

@@ -21,6 +21,7 @@ class Judgement:
     kind: Kind
     importance: int
     weight: int
+    weak: bool = False  # only the form of the verb or a taste speaks for it
 
 
 # "I'm Bartek Wolczyk", "I'm 41": a name or an age right after the verb.
@@ -62,7 +63,8 @@ def judge_clause(clause: Clause, *, dated: bool, ahead: bool = False) -> Judgeme
     weight = max((_WEIGHTS[found] for found in kinds), default=0)
     weight += 1 if dated else 0
     weight += 1 if _owns(clause) else 0
-    weight += 1 if weight == 0 and _says_habit(clause) else 0
+    habit = weight == 0 and _says_habit(clause)
+    weight += 1 if habit else 0
     weight += 2 if health_of(clause.text, clause.language) == "own" else 0
     weight += (
         1
@@ -72,19 +74,29 @@ def judge_clause(clause: Clause, *, dated: bool, ahead: bool = False) -> Judgeme
     weight += 2 if clause.introduced or clause.standing else 0
     if corrects(clause.quote):
         weight += 1
-    elif _is_at_hand(clause) and kind is not Kind.CONSTRAINT and not clause.standing:
+    elif _is_at_hand(clause) and kind is not Kind.CONSTRAINT and not clause.standing and not _decides(clause, kinds):
         weight -= 3
     if kind not in _STANDS_ALONE and _is_technical(clause) and not clause.standing:
         weight -= 2
     short = len(clause.text.split()) <= 4 and kind is Kind.IDENTITY
     weight -= 2 if (kind not in _STANDS_ALONE or short) and _ends_loosely(clause) else 0
-    return Judgement(kind, _IMPORTANCE[kind], min(3, weight))
+    lasting = is_lasting_state(clause.plain, clause.language) or clause.introduced or clause.standing
+    weak = weight == 1 and kind in _TALKED_OF and not dated and not lasting and not _owns(clause)
+    return Judgement(kind, _IMPORTANCE[kind], min(3, weight), weak)
+
+
+_TALKED_OF: Final = (Kind.FACT, Kind.PREFERENCE, Kind.SKILL, Kind.GOAL)
 
 
 def _is_at_hand(clause: Clause) -> bool:
     # A short clause may pass for another language: "nie" is German and Polish.
     languages = (clause.language, *likely_languages(clause.text))
     return any(said("kinds.at_hand", clause.text, language) is not None for language in dict.fromkeys(languages))
+
+
+def _decides(clause: Clause, kinds: list[Kind]) -> bool:
+    """Tell whether a clause takes something up and names it: "with your idea: the boat is called Heron"."""
+    return Kind.DECISION in kinds and re.search(r"(?<=\s)[A-ZÀ-ÞŁŚ][\w'’-]{2,}", clause.text) is not None
 
 
 def _is_technical(clause: Clause) -> bool:
@@ -108,9 +120,10 @@ def _ends_loosely(clause: Clause) -> bool:
 
 
 _THIS_ONE: Final = re.compile(
-    r"\b(?:this|that|these|those|the same) (?!year|summer|autumn|winter|spring|week|month|time|morning|evening|"
-    r"weekend|day|house|flat|"
-    r"town|city|village|country|street|age|way)\w+$|\bso far$"
+    r"\b(?:this|that|these|those|the same) (?!\w*day\b|year|summer|autumn|winter|spring|week|month|time|morning|"
+    r"evening|house|flat|"
+    r"town|city|village|country|street|age|way|january|february|march|april|may|june|july|august|september|october|"
+    r"november|december|christmas|easter)\w+$|\bso far$"
 )
 _JOINT: Final = re.compile(
     r"[,;:.]\s|\s(?:but|and|aber|und|mais|et|pero|y|ma|mas|e|maar|en|men|och|og|ale|a|i|"

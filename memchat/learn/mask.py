@@ -268,6 +268,7 @@ _UNREAL: Final = re.compile(
     r"could|\w+ed)\b.*\b(?:would|'d|could|might)\b"
     r"|\b(?:would|'d)\b.*\bif (?:i|we|my \w+) (?:was|were|had|lived|could)\b|\b(?:in the abstract|"
     r"hypothetically|for the sake of argument|thought experiment)\b"
+    r"|\bas (?:if|though) (?:i|we) (?:were|was|had)\b"
     r"|\bhatte ich\b.*\b(?:ware|hatte|wurde|brauchte|konnte)\b|\b(?:ware|wurde) ich\b.*\b(?:ware|hatte|wurde|"
     r"brauchte|konnte)\b"
 )

@@ -14,7 +14,7 @@ _CORRECTS: Final = re.compile(
     r"нет|поправка|опечатка|hayir|"
     r"duzeltme|pardon)\b.{0,30}?[ ,.:!–—-]+(?P<rest>.*(?:\bnot\b|\bnicht\b|\bpas\b|\bno\b|\bnon\b|\bnao\b|"
     r"\bniet\b|\bnie\b|(?<!\w)не(?!\w)|\bdegil\b|"
-    r"\bwith an?\b|\bi meant\b).*)"
+    r"\bwith an?\b).*)"
 )
 
 
