@@ -204,16 +204,24 @@ def test_duplicates_that_slipped_in_are_merged_and_the_older_stays(store) -> Non
     first = keep(store, "I organise the street festival.")
     keep(store, "I have two brothers.")
     twin = keep(store, "I organize the street festival.")
-    assert merge_duplicates(store, LATER) == (twin.id, 1)
+    assert merge_duplicates(store, LATER, Event()) == (twin.id, 1)
     assert store.get_memory(twin.id).superseded_by == first.id
-    assert merge_duplicates(store, LATER) == (2, 0)
-    assert merge_duplicates(store, LATER, after=2) == (2, 0)
+    assert merge_duplicates(store, LATER, Event()) == (2, 0)
+    assert merge_duplicates(store, LATER, Event(), after=2) == (2, 0)
+
+
+def test_looking_for_duplicates_gives_way_when_somebody_waits(store) -> None:
+    keep(store, "I organise the street festival.")
+    keep(store, "I organize the street festival.")
+    stop = Event()
+    stop.set()
+    assert merge_duplicates(store, LATER, stop) == (0, 0)
 
 
 def test_twelve_restatements_never_fill_the_list(store) -> None:
     for number in range(12):
         keep(store, "I don't eat meat" + "." * (number % 3) + " " * (number // 3))
-    merge_duplicates(store, LATER)
+    merge_duplicates(store, LATER, Event())
     assert len(store.list_memories()) == 1
 
 

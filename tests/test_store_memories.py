@@ -150,6 +150,15 @@ def test_a_list_may_hold_only_the_leading_ones_of_each_kind(store):
     assert ids(store.list_memories(each=1, kind=Kind.FACT)) == [short.id, pinned.id]
 
 
+def test_a_list_may_begin_after_an_id_and_hold_only_what_lacks_questions(store):
+    asked = tell(store, "I keep bees.", "What do I keep?")
+    first, second, third = (tell(store, text) for text in ("I ski.", "I row.", "I sing."))
+    store.supersede_memory(second.id, by=third.id, cause=Cause.USER, now=NOW)
+    assert [memory.id for memory in store.list_memories(after=asked.id, limit=1)] == [first.id]
+    assert [memory.id for memory in store.list_without_cues()] == [third.id, first.id]
+    assert [memory.id for memory in store.list_without_cues(limit=1)] == [third.id]
+
+
 def test_as_of_lists_what_was_true_then(store):
     day = [NOW + timedelta(days=number) for number in range(4)]
     munich = tell(store, "I live in Munich", created_at=day[0])

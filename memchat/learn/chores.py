@@ -36,20 +36,16 @@ class Chores:
             raise Cancelled("Stopped.")
         if embedder is not None and embed_new(store, embedder, stop):
             return True
-        self._compared, merged = merge_duplicates(store, now, after=self._compared)
+        self._compared, merged = merge_duplicates(store, now, stop, after=self._compared)
         if merged:
             return True
-        memory = next((memory for memory in lacking_cues(store) if memory.id not in self._asked), None)
+        lacking = store.list_without_cues(limit=len(self._asked) + 1)
+        memory = next((memory for memory in lacking if memory.id not in self._asked), None)
         if memory is None:
             return False
         self._asked.add(memory.id)
         add_cues(store, model(), memory, now, stop)
         return True
-
-
-def lacking_cues(store: Store) -> list[Memory]:
-    """Return the current memories without cues, newest first: what was just said is asked about soonest."""
-    return [memory for memory in reversed(store.list_memories()) if not memory.cues]
 
 
 def add_cues(store: Store, model: ChatModel, memory: Memory, now: datetime, stop: Event) -> bool:
@@ -75,7 +71,7 @@ def write_missing_cues(  # noqa: PLR0917 - the order is that of every function o
 ) -> int:
     """Write the cues of every memory that has none; return for how many. Raises Cancelled and EngineError."""
     embed_new(store, embedder, stop)  # which also records the embedder that the cues are for
-    waiting = lacking_cues(store)
+    waiting = store.list_without_cues()
     written = 0
     for number, memory in enumerate(waiting):
         progress(number, len(waiting))

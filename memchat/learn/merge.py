@@ -1,6 +1,7 @@
 """Finding memories that say the same and slipped past the comparison when they were learnt."""
 
 from datetime import datetime
+from threading import Event
 from typing import Final
 
 from memchat.learn.compare import Relation, compare
@@ -11,13 +12,16 @@ from memchat.text import words
 _AT_ONCE: Final = 50  # memories compared in one go, so that a long list gives way soon
 
 
-def merge_duplicates(store: Store, now: datetime, *, after: int = 0) -> tuple[int, int]:
+def merge_duplicates(store: Store, now: datetime, stop: Event, *, after: int = 0) -> tuple[int, int]:
     """Compare the next memories after the id `after` with older ones; return the last id looked at and how many merged.
 
-    Of two that say the same the older id stays. Pinned memories stay; cosine takes no part.
+    Of two that say the same the older id stays. Pinned memories stay; cosine takes no part. Ends early when `stop` is
+    set: the user waits for it.
     """
     merged, last = 0, after
-    for memory in [memory for memory in store.list_memories() if memory.id > after][:_AT_ONCE]:
+    for memory in store.list_memories(after=after, limit=_AT_ONCE):
+        if stop.is_set():
+            break
         last = memory.id
         twin = _twin_of(store, memory)
         if twin is not None:

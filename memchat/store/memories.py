@@ -81,13 +81,15 @@ class Memories(Part):
         limit: int | None = None,
         as_of: datetime | None = None,
         each: int | None = None,
+        after: int = 0,
     ) -> list[Memory]:
         """Return memories, oldest id first; `state` None means all, `as_of` those true at that moment (any state).
 
+        Only those with ids above `after`.
         `each` is the most of a kind, pinned ones apart: the most important, and of those the shortest.
         """
-        conditions = ["m.user = ?"]
-        bindings: list[str | int] = [self._user_id]
+        conditions = ["m.user = ?", "m.id > ?"]
+        bindings: list[str | int] = [self._user_id, after]
         if kind is not None:
             conditions.append("m.kind = ?")
             bindings.append(kind)
@@ -103,6 +105,13 @@ class Memories(Part):
             bindings.append(each)
         sql = f"{_SELECT} WHERE {where} ORDER BY m.id LIMIT ?"
         return [self._to_memory(row) for row in self._db.rows(sql, (*bindings, -1 if limit is None else limit))]
+
+    def list_without_cues(self, limit: int | None = None) -> list[Memory]:
+        """Return current memories for which no questions were written, newest first."""
+        sql = f"""{_SELECT} WHERE m.user = ? AND m.state = 'current' AND NOT EXISTS
+            (SELECT 1 FROM keys WHERE memory = m.id AND role = 'cue') ORDER BY m.id DESC LIMIT ?"""
+        rows = self._db.rows(sql, (self._user_id, -1 if limit is None else limit))
+        return [self._to_memory(row) for row in rows]
 
     def count_memories(self, state: State = State.CURRENT) -> int:
         """Return how many memories are in a state."""
