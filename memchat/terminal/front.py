@@ -1,15 +1,16 @@
 """The prompt of a chat that is still being loaded: it takes keys at once, and what answers comes up behind it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from memchat.errors import MemchatError
 from memchat.terminal.keyboard import ending_in_order, interruptible
 from memchat.terminal.notices import NoticeBoard
-from memchat.terminal.reading import GREETING, PromptReader, is_dumb
+from memchat.terminal.prompting import make_prompt
+from memchat.terminal.reading import GREETING, is_dumb
 from memchat.terminal.toolbar import Standing
 
 if TYPE_CHECKING:
@@ -18,17 +19,6 @@ if TYPE_CHECKING:
     from memchat.terminal.repl import Repl
 
 _BEHIND: Final = ("memchat.terminal.repl", "memchat.recall", "memchat.store", "rich.console")  # what a chat is made of
-
-
-class Behind(Protocol):
-    """What the input line asks of the chat behind it."""
-
-    def standing(self) -> Standing: ...
-    def show_notices(self) -> None: ...
-    def may_keep_typed(self) -> bool: ...
-    def memories(self) -> "Sequence[Memory]": ...
-    def sessions(self) -> "Sequence[Session]": ...
-    def remark(self, sentence: str) -> None: ...
 
 
 def run_chat(app: "App", mode: str) -> int:
@@ -40,37 +30,6 @@ def run_chat(app: "App", mode: str) -> int:
         return run_repl(app, app.open_chat(mode=Mode(mode)))
     with ending_in_order():
         return Front(app, mode).run()
-
-
-def make_prompt(
-    app: "App", board: NoticeBoard, behind: Behind, wait: Callable[[], object] = lambda: None
-) -> PromptReader:
-    """Return the input line; nothing of the chat is loaded for it. `wait` returns once the chat is loaded."""
-    # prompt-toolkit is loaded here: a dumb terminal need not wait for it.
-    from memchat.terminal.completion import Choices, CommandCompleter
-    from memchat.terminal.editor import edit_text
-    from memchat.terminal.history import MessageHistory
-    from memchat.terminal.typed import trim_typed
-
-    def models() -> Sequence[tuple[str, str]]:
-        from memchat.terminal.models import list_models
-
-        return list_models(app)
-
-    def personas() -> Mapping[str, str]:
-        return app.settings.personas
-
-    trim_typed(app.paths.history)
-    return PromptReader(
-        behind.standing,
-        behind.show_notices,
-        board,
-        history=MessageHistory(app.paths.history, behind.may_keep_typed, app.clock),
-        completer=CommandCompleter(Choices(behind.memories, behind.sessions, models, personas), wait),
-        vi=app.settings.flag("terminal.vi"),
-        edit=edit_text,
-        remark=behind.remark,
-    )
 
 
 class Front:
@@ -166,7 +125,7 @@ class Front:
 
         chat = self._app.open_chat(mode=Mode(self._mode))
         desk = make_desk(self._app, chat)
-        self._repl = Repl(desk, self)
+        self._repl = Repl(desk, self.board, self.reader)
         self.board.post(*desk.faults())
         self._repl.begin()
 

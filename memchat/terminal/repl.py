@@ -24,8 +24,6 @@ from memchat.terminal.waiting import WaitingLine
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from memchat.terminal.front import Front
-
 
 def run_repl(app: App, chat: Chat) -> int:
     """Talk until Ctrl-D or /quit; return the exit status."""
@@ -40,11 +38,11 @@ def make_desk(app: App, chat: Chat) -> Desk:
 
 
 class Repl:
-    """The loop around one desk; `front` is the prompt that stands already, if one does."""
+    """The loop around one desk; `reader` is the prompt that stands already, with its `board`, if one does."""
 
-    def __init__(self, desk: Desk, front: "Front | None" = None) -> None:
+    def __init__(self, desk: Desk, board: NoticeBoard | None = None, reader: Reader | None = None) -> None:
         self._desk = desk
-        self._board = front.board if front is not None else NoticeBoard()
+        self._board = board if board is not None else NoticeBoard()
         self._background = Background(desk, self._board)
         self._waiting = WaitingLine(sys.stdout, width=lambda: desk.console.width, alive=_can_rub_out(desk.console))
         self._speaker = Speaker(desk, self._waiting)
@@ -52,7 +50,7 @@ class Repl:
         self._instead = False  # the next message takes the place of the last exchange
         self._warm = (desk.chat, desk.card)  # which conversation and model the background serves
         self._shown = Standing(desk.app.user)
-        self._reader = front.reader if front is not None else self._make_reader()
+        self._reader = reader if reader is not None else self._make_reader()
         desk.ask, desk.forgot = self._reader.ask, self._reader.forget
         desk.learn, desk.hush = self._background.wake, self._background.paused
 
@@ -146,7 +144,9 @@ class Repl:
     def _make_reader(self) -> Reader:
         if is_dumb():
             return LineReader(self.standing, self.show_notices)
-        from memchat.terminal.front import make_prompt  # late: prompt-toolkit, which a dumb terminal need not wait for
+        from memchat.terminal.prompting import (
+            make_prompt,  # late: prompt-toolkit, which a dumb terminal need not wait for
+        )
 
         return make_prompt(self._desk.app, self._board, self)
 
