@@ -332,3 +332,23 @@ def test_what_a_request_is_given_as_its_reason_is_kept() -> None:
 def test_a_half_that_lasts_is_parted_from_one_that_holds_only_now() -> None:
     clauses = read_clauses(mask("Ich bin Hebamme und hab grad Pause.").text)
     assert [clause.text for clause in clauses if clause.dropped is None] == ["Ich bin Hebamme"]
+
+
+@pytest.mark.parametrize(
+    ("text", "wish"),
+    [
+        ("Make a note: the alarm firm is Fennel.", "The alarm firm is Fennel."),
+        ("dont forget ok - choir is thursdays", "Choir is thursdays."),
+        ("I take size 9 shoes, keep that on file please.", "I take size 9 shoes."),
+        ("Merk dir mal: meine Schuhgröße ist 44.", "Meine Schuhgröße ist 44."),
+        ("Anota aí: meu sapato é 39.", "Meu sapato é 39."),
+        ("تذكر أنني نباتي.", "أنني نباتي."),
+        ("覚えておいて、私は辛いものが苦手です。", "私は辛いものが苦手です。"),
+        ("Note: the loop never ends.", None),
+        ("For later: the file is in /tmp.", None),
+        ("Remind me what a monad is.", None),
+        ("Save this as a CSV.", None),
+    ],
+)
+def test_a_wish_to_remember_is_known_in_other_words(text: str, wish: str | None) -> None:
+    assert explicit_request(text) == wish

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from memchat.learn.language import guess_language
-from memchat.learn.lexicon import phrases, phrases_of, skeleton
+from memchat.learn.lexicon import phrases, phrases_of, said, skeleton
 from memchat.learn.mask import mask
 from memchat.learn.spans import HOLE, split_sentences
 from memchat.learn.trim import as_sentence, trim_clause
@@ -73,10 +73,14 @@ def _wish_in(sentence: str) -> str | None:
         r"dit))*\s*[-–—:：]\s*(?=\S)",
         rest,
     )
-    rest = rest[handed_over.end() if handed_over else 0 :].strip(" \t:：,，.!?-–—")
+    rest = rest[handed_over.end() if handed_over else 0 :].strip(" \t:：,，、.!?-–—")
     rest = re.sub(r"^(?:that|this|dass|que|qu'|che|dat|att|at|ze|że|что|що|ότι|أن|कि|about me)\b[\s:,]*", "", rest)
     reminds = "remind" in skeleton(found.group())
     if _is_question_word(rest) or (not reminds and _MEMORIES.match(skeleton(rest))):
+        return None
+    if reminds and _ASKS_BACK.match(skeleton(rest)):
+        return None
+    if phrases("wishes.weak_remember").begins(found.group()) and _is_at_hand(rest, language):
         return None
     if (
         handed_over is None
@@ -85,6 +89,14 @@ def _wish_in(sentence: str) -> str | None:
     ):
         return None
     return rest if _has_content(rest) else ""
+
+
+# "Remind me what a monad is" asks; "remind me when I say …" does not.
+_ASKS_BACK: Final = re.compile(r"(?:what|who|why|how|which|where) (?!i |we |my )")
+
+
+def _is_at_hand(text: str, language: str) -> bool:
+    return any(said(f"kinds.{name}", text, language) is not None for name in ("at_hand", "technical"))
 
 
 _MEMORIES: Final = re.compile(r"(?:to |me to |when (?:i|we) |what (?:i|we|you) |how (?:i|we) |the time |who i )")

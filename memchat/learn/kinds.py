@@ -61,7 +61,7 @@ def judge_clause(clause: Clause, *, dated: bool, ahead: bool = False) -> Judgeme
     kinds = kinds_of(clause, dated=dated, ahead=ahead)
     kind = kinds[0] if kinds else Kind.FACT
     weight = max((_WEIGHTS[found] for found in kinds), default=0)
-    weight += 1 if dated else 0
+    weight += 1 if dated and (kinds or _THAT.search(skeleton(clause.text)) is None) else 0
     weight += 1 if _owns(clause) else 0
     habit = weight == 0 and _says_habit(clause)
     weight += 1 if habit else 0
@@ -92,6 +92,15 @@ def _is_at_hand(clause: Clause) -> bool:
     # A short clause may pass for another language: "nie" is German and Polish.
     languages = (clause.language, *likely_languages(clause.text))
     return any(said("kinds.at_hand", clause.text, language) is not None for language in dict.fromkeys(languages))
+
+
+# "We did that yesterday": a day alone makes no event of what only the talk explains.
+_THAT: Final = re.compile(
+    r"\b(?:did|had|saw|tried|covered|discussed|said|fixed|asked|read|finished|sent) (?:this|that|it)\b|"
+    r"\b(?:hatte|hatten|habe|haben|hab) "
+    r"(?:ich |wir )?(?:das|es)\b|\b(?:vu|fait|dit|eu) (?:ca|cela)\b|\b(?:vimos|hicimos|hice|dije) (?:eso|"
+    r"esto)\b|\b(?:abbiamo|ho) (?:fatto|visto) (?:questo|quello)\b"
+)
 
 
 def _decides(clause: Clause, kinds: list[Kind]) -> bool:
@@ -191,10 +200,30 @@ def _says_habit(clause: Clause) -> bool:
     plain = _without_adverbs(clause.plain)
     if is_habit(plain, clause.language) or is_lasting_state(plain, clause.language):
         return True
+    if _NAMED_SO.match(clause.text):
+        return True
     copula = phrases_of("kinds.copula", clause.language).begins(plain)
     return copula is not None and _PLACE.match(skeleton(plain)[copula.end() :]) is None
 
 
+# "My team is Hibs", "Our boiler is from 1998": a thing of one's own and what it is called or dates from.
+_TALK: Final = (
+    r"question|answer|point|guess|idea|problem|issue|code|function|example|script|error|reply|file|task|order|"
+    r"turn|flight|train|"
+    r"bus|meeting|exam|appointment|next|last|prompt|client|essay|title|input|output|frage|antwort|idee|akku|"
+    r"fehler|aufgabe|zug|"
+    r"termin|réponse|idée|problème|erreur|tour|exemple|pregunta|respuesta|tarea|ejemplo|turno|domanda|risposta|"
+    r"esempio|"
+    r"pergunta|resposta|exemplo|vraag|antwoord|voorbeeld|beurt|pytanie|odpowiedź|вопрос|ответ|пример"
+)
+_NAMED_SO: Final = re.compile(
+    r"(?i:my|our|meine?|unsere?|mon|ma|notre|mi|nuestr[oa]|(?:il |la )?(?:mio|mia|nostr[oa])|(?:o |a )?(?:meu|"
+    r"minha|noss[oa])|mijn|"
+    rf"onze|ons|min|mitt|vår|vårt|mit|vores|mój|moja|moje|nasz|nasza|мой|моя|моё|наш|наша) (?!(?i:{_TALK})\b)"
+    r"(?:[\w'-]+ ){1,3}?(?:is|are|was|were|ist|sind|war|est|sont|date|es|son|è|sono|é|são|zijn|är|er|to|jest|—|-) "
+    r"(?:(?:a|an|the|from|in|called|plot|number|no\.?|size|von|aus|vom|de|del|di|da|van|från|fra|z|из|"
+    r"с) )*(?:[A-ZÀ-ÞА-ЯŁŚŻ][\w'’-]|\d)"
+)
 _PLACE: Final = re.compile(
     r"\s*(?:gerade|jetzt|in|im|auf|bei|beim|am|an|unterwegs|dans|sur|chez|au|aux|en|a|al|alla|nel|nella|no|na|w|"
     r"we|v|ve|pa|i|"
