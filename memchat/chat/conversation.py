@@ -7,13 +7,14 @@ from threading import Event
 from time import perf_counter
 
 from memchat.chat.attaching import as_seen, refuse_unseen
-from memchat.chat.draft import Draft, Newest
-from memchat.chat.events import Attachment, Finished, Mode, Notice, Piece, Recalled, Thinking, TurnEvent, TurnResult
+from memchat.chat.draft import Draft
+from memchat.chat.events import Attachment, Finished, Mode, Notice, Recalled, TurnEvent, TurnResult
 from memchat.chat.hints import command_hint
 from memchat.chat.idle import Unsummarised
 from memchat.chat.keeping import Keeping
 from memchat.chat.private import separate
 from memchat.chat.standing import Profile
+from memchat.chat.stored import Newest, stored_exchanges
 from memchat.chat.tracing import trace_turn
 from memchat.chat.window import PICTURE_TOKENS, Exchange, Window
 from memchat.engine import ChatModel, Embedder
@@ -77,10 +78,6 @@ class Chat:
     def model(self) -> ChatModel:
         """The chat model; loads it when it is not loaded yet."""
         return self._model()
-
-    def use_model(self, model: Callable[[], ChatModel]) -> None:
-        """Go on with another model from the next turn."""
-        self._model = model
 
     def turn(
         self, text: str, stop: Event, attachments: Sequence[Attachment] = (), *, instead: bool = False
@@ -174,8 +171,7 @@ class Chat:
         window, session = self._window, self.session
         if window is None or session is None or not window.start:
             return None
-        waiting = [one for one in window.dropped if one.turn is not None and one.turn > session.summarised_to]
-        return Unsummarised(session.id, session.summary, tuple(waiting)) if waiting else None
+        return Unsummarised.among(window.dropped, session)
 
     def warm_up(self, stop: Event) -> None:
         """Load the model and have it read the prompt's beginning while the user types."""
@@ -312,17 +308,7 @@ class Chat:
         for attempt in (1, 2):
             try:
                 for chunk in self.model.stream(as_seen(prompt, self.model.card()), self.options.sampling, stop):
-                    if chunk.restart and draft.reply:
-                        draft.reply = ""
-                        yield Notice("That was the model's reasoning; its answer follows.")
-                    if (chunk.text or chunk.thinking) and not draft.first_token:
-                        draft.first_token = perf_counter()
-                    if chunk.thinking and self.options.show_thinking:
-                        yield Thinking(chunk.thinking)
-                    if chunk.text:
-                        draft.reply += chunk.text
-                        yield Piece(chunk.text)
-                    draft.done = chunk.done or draft.done
+                    yield from draft.take(chunk, show_thinking=self.options.show_thinking)
                 return
             except PromptTooLong:
                 # The engine counts differently from us: give it half the window once, then tell the user.
@@ -361,7 +347,7 @@ class Chat:
 
     def _get_window(self) -> Window:
         if self._window is None:
-            self._window = Window(self._count, self._stored_exchanges())
+            self._window = Window(self._count, stored_exchanges(self.store, self.session))
         return self._window
 
     def _read_news(self) -> str:
@@ -376,9 +362,3 @@ class Chat:
             return self.profile().correction(store)
         except (StoreError, NotFound):  # told already; the conversation may have been erased meanwhile
             return ""
-
-    def _stored_exchanges(self) -> list[Exchange]:
-        if self.store is None or self.session is None:
-            return []
-        turns = self.store.list_turns(self.session.id)
-        return [Exchange(t.id, t.user_text, t.reply) for t in turns if t.reply and not t.forgotten]

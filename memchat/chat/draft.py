@@ -1,15 +1,14 @@
-"""A turn while it is made, and what the newest one was."""
+"""A turn while it is made."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from time import perf_counter
-from typing import Self
 
-from memchat.chat.events import TurnResult
+from memchat.chat.events import Notice, Piece, Thinking, TurnEvent, TurnResult
 from memchat.chat.private import Typed
 from memchat.chat.window import Exchange
-from memchat.records import Change, Done, Memory, Recall, Session, Turn
-from memchat.store import Store
+from memchat.records import Change, Chunk, Done, Memory, Recall, Session, Turn
 from memchat.text import estimate_tokens
 
 
@@ -38,6 +37,20 @@ class Draft:
     images: tuple[str, ...] = ()  # of the attached pictures
     shown_later: str = ""  # the message as the following turns see it: without what was recalled for it
 
+    def take(self, chunk: Chunk, *, show_thinking: bool) -> Iterator[TurnEvent]:
+        """Take in one more piece of the reply and yield what is to be seen of it."""
+        if chunk.restart and self.reply:
+            self.reply = ""
+            yield Notice("That was the model's reasoning; its answer follows.")
+        if (chunk.text or chunk.thinking) and not self.first_token:
+            self.first_token = perf_counter()
+        if chunk.thinking and show_thinking:
+            yield Thinking(chunk.thinking)
+        if chunk.text:
+            self.reply += chunk.text
+            yield Piece(chunk.text)
+        self.done = chunk.done or self.done
+
     def result(self, session: Session | None) -> TurnResult:
         """Return the turn as it ended, now."""
         assert self.recall is not None
@@ -62,20 +75,3 @@ class Draft:
             context_used=self.used + estimate_tokens(self.reply),
             context_size=self.size,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Newest:
-    """The newest message of a conversation: its turn where stored, what was kept of it, whether a reply came."""
-
-    turn: int | None = None
-    said: str = ""
-    answered: bool = True
-
-    @classmethod
-    def stored(cls, store: Store | None, session: Session | None) -> Self:
-        """Return that of a conversation which goes on; nothing when its newest turn was erased."""
-        turns = store.list_turns(session.id) if store is not None and session is not None else []
-        if not turns or turns[-1].forgotten:
-            return cls()
-        return cls(turns[-1].id, turns[-1].user_text, bool(turns[-1].reply))

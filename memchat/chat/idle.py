@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Event
-from typing import Final
+from typing import Final, Self
 
 from memchat.chat.window import Exchange
 from memchat.engine import ChatModel
@@ -30,6 +30,12 @@ class Unsummarised:
     session: int
     summary: str | None
     exchanges: tuple[Exchange, ...]
+
+    @classmethod
+    def among(cls, dropped: Sequence[Exchange], session: Session) -> Self | None:
+        """Return those of the turns that left the window which the summary lacks, None when there are none."""
+        waiting = [one for one in dropped if one.turn is not None and one.turn > session.summarised_to]
+        return cls(session.id, session.summary, tuple(waiting)) if waiting else None
 
 
 def summarise(store: Store, model: ChatModel, waiting: Unsummarised, stop: Event) -> bool:
