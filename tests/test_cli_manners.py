@@ -94,6 +94,28 @@ def test_a_question_that_got_no_answer_leaves_no_conversation(shell: Shell):
     assert shell.ok("sessions", "--json").json == []
 
 
+def test_a_question_is_called_by_its_first_words(shell: Shell, server: StandIn):
+    ollama = Shell(shell.home, server.url)
+    ollama.ok("ask", "Where is Porto?")
+    ollama.ok("sessions", "rename", 1, "Towns")
+    ollama.ok("ask", "--continue", "And Lisbon?")
+    ollama.ok("ask", "word " * 40)
+    titles = [row["title"] for row in ollama.ok("sessions", "--json").json]
+    assert titles[1] == "Towns"
+    assert titles[0].startswith("word word")
+    assert len(titles[0]) <= 60
+    ollama.ok("config", "set", "chat.titles", "false")
+    ollama.ok("ask", "Hello?")
+    assert ollama.ok("sessions", "--json").json[0]["title"] is None
+
+
+def test_a_reindex_with_nothing_to_do_says_so(shell: Shell, server: StandIn):
+    ollama = Shell(shell.home, server.url)
+    ollama.remember("I keep bees.")
+    assert ollama.ok("reindex").out.startswith("Nothing to do")
+    assert ollama.ok("reindex", "--all").out.startswith("Embedded 1 key of 1 memory")
+
+
 def test_a_wish_in_a_question_that_got_no_answer_stays(shell: Shell):
     assert shell.run("ask", "Remember that my cat is called Tim.").status == 4
     assert len(shell.ok("list", "--json").json) == 1

@@ -95,17 +95,28 @@ def give_title(store: Store, model: Callable[[], ChatModel], stop: Event, here: 
     return False
 
 
+def name_by_first_words(store: Store, id: int) -> None:
+    """Give a conversation that has no title the first words said in it."""
+    turns = [turn for turn in store.list_turns(id) if not turn.forgotten]
+    if turns and store.get_session(id).title is None:
+        store.update_session(id, title=_first_words(turns))
+
+
+def _first_words(turns: Sequence[Turn]) -> str:
+    first = one_line(turns[0].user_text)
+    return first if len(first) <= _TITLE_LENGTH else first[: _TITLE_LENGTH - 1].rstrip() + "…"
+
+
 def _title_of(turns: Sequence[Turn], model: Callable[[], ChatModel], stop: Event) -> str:
     if not turns:
         return ""
-    first = one_line(turns[0].user_text)
     if len(turns) >= _TITLE_TURNS:
         pairs = [(turn.user_text, turn.reply) for turn in turns[:_TITLE_TURNS]]
         reply = model().complete_json(title_messages(pairs), TITLE_SCHEMA, max_tokens=_TITLE_TOKENS, stop=stop)
         title = one_line(_field(reply, "title")).strip("\"'“”.")
         if title:
             return title[:_TITLE_LENGTH]
-    return first if len(first) <= _TITLE_LENGTH else first[: _TITLE_LENGTH - 1].rstrip() + "…"
+    return _first_words(turns)
 
 
 def _field(reply: str, name: str) -> str:

@@ -155,6 +155,8 @@ def reindex(
         done = sum_up(store, embedder.card(), bar.follow(walk))
     if json_:
         print_json(record_json(done))
+    elif not done.keys and not done.left:
+        print_line(f"Nothing to do: every key has its vector by {done.embed_model}.")
     else:
         print_line(
             f"Embedded {counted(done.keys, 'key')} of {counted(done.memories, 'memory')} with {done.embed_model}."

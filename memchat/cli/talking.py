@@ -92,6 +92,7 @@ def ask(
     """
     from memchat.chat import Mode
     from memchat.chat.attaching import read_attachment
+    from memchat.chat.idle import name_by_first_words
     from memchat.paths import typed_path
 
     _refuse_both(incognito, continue_, resume)
@@ -108,6 +109,8 @@ def ask(
     except (MemchatError, KeyboardInterrupt):
         conversation.abandon()
         raise
+    if result.session is not None and app.settings.flag("chat.titles"):
+        name_by_first_words(app.store, result.session)  # nobody is idle here, and one question needs no model for it
     if json_:
         print_json(_as_json(result))
     if result.interrupted:
