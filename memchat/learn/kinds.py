@@ -78,6 +78,7 @@ def judge_clause(clause: Clause, *, dated: bool, ahead: bool = False) -> Judgeme
         weight -= 3
     if kind not in _STANDS_ALONE and _is_technical(clause) and not clause.standing:
         weight -= 2
+    weight -= 2 if len(clause.text.split()) <= 5 and _BREAKS_OFF.search(skeleton(clause.text)) else 0
     short = len(clause.text.split()) <= 4 and kind is Kind.IDENTITY
     weight -= 2 if (kind not in _STANDS_ALONE or short) and _ends_loosely(clause) else 0
     lasting = is_lasting_state(clause.plain, clause.language) or clause.introduced or clause.standing
@@ -100,6 +101,12 @@ _THAT: Final = re.compile(
     r"\b(?:hatte|hatten|habe|haben|hab) "
     r"(?:ich |wir )?(?:das|es)\b|\b(?:vu|fait|dit|eu) (?:ca|cela)\b|\b(?:vimos|hicimos|hice|dije) (?:eso|"
     r"esto)\b|\b(?:abbiamo|ho) (?:fatto|visto) (?:questo|quello)\b"
+)
+
+
+# "My flatmate isn't": what, only the talk before tells.
+_BREAKS_OFF: Final = re.compile(
+    r"\b(?:isn't|aren't|doesn't|don't|didn't|wasn't|won't|does|did|is|am|are|was|too|neither|either)[.! ]*$"
 )
 
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from memchat.learn.lexicon import phrases_of, skeleton
 
+_LONGEST: Final = 400  # characters looked at; a clause is shorter, and what is not one must not take long
 _SHAPES: Final = Path(__file__).parent / "words" / "shapes.toml"
 
 
@@ -34,6 +35,7 @@ def is_lasting_state(text: str, language: str) -> bool:
 
 
 def _form(shape: str, text: str, language: str) -> str:
+    text = text[:_LONGEST]
     return text.lower() if language in _shapes()["marks"][shape] else skeleton(text)
 
 

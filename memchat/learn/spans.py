@@ -97,8 +97,17 @@ def _speaker_joints(text: str, sentence: Span, language: str) -> Iterator[tuple[
             continue
         if _TOGETHER.match(plain, found.end()) or found[0] in _OBJECTS:
             continue  # "my granddaughter and I are …" has one subject, "… and me" none
+        if _is_only_whom(text[sentence.start : joint.start()], language):
+            continue  # "my husband and I run …"
         strong = re.search(r"[^\s,，،]", joint.group()) is not None
         yield joint.start(), joint.end(), strong
+
+
+def _is_only_whom(head: str, language: str) -> bool:
+    """Tell whether nothing but somebody stands before a joint: "my husband", "Kwame"."""
+    words = head.split()
+    named = len(words) == 1 and language in ("en", "de", "fr", "nl", "sv", "da")  # elsewhere it may be the verb
+    return len(words) <= 3 and (named or phrases_of("speech.article", language).begins(head) is not None)
 
 
 _TOGETHER: Final = re.compile(
