@@ -39,7 +39,9 @@ def completer(asked: list[str]) -> CommandCompleter:
         return [memory(3, "I like tea."), memory(17, "I moved to Berlin."), memory(31, "My dog is called Rex.")]
 
     sessions = [Session(4, "default", "Trip to Paris", NOW, NOW, 3)]
-    return CommandCompleter(Choices(memories, lambda: sessions, lambda: [("qwen3:8b", "8.2B"), ("llama3.2:3b", "")]))
+    models = [("qwen3:8b", "8.2B, thinks"), ("llama3.2:3b", "")]
+    personas = {"cook": "You are a cook."}
+    return CommandCompleter(Choices(memories, lambda: sessions, lambda: models, lambda: personas))
 
 
 def offers(completer: CommandCompleter, line: str) -> list[tuple[str, str]]:
@@ -103,6 +105,12 @@ def test_files_are_completed(completer: CommandCompleter, tmp_path: Path) -> Non
     assert names(completer, f"/attach {tmp_path}/no") == ["tes and more.txt"]
 
 
+def test_kinds_models_and_personas_come_with_what_they_are(completer: CommandCompleter) -> None:
+    assert ("goal", "What you work towards.") in offers(completer, "/memories ")
+    assert offers(completer, "/model q") == [("qwen3:8b", "8.2B, thinks")]
+    assert offers(completer, "/persona ") == [("cook", "You are a cook."), ("off", "The usual instructions.")]
+
+
 def test_models_are_those_of_the_engine(tmp_path: Path) -> None:
     app = make_app(tmp_path)
     assert [name for name, described in list_models(app) if described.startswith("Qwen")] == ["standard", "small"]
@@ -122,6 +130,11 @@ def test_the_toolbar_tells_how_things_stand() -> None:
     assert toolbar_text(standing, 120) == (
         "qwen3:8b (ollama) · ann · read-only · 12 memories · 1 to learn · 1 file attached · context 25 %"
     )
+
+
+def test_the_toolbar_tells_who_answers() -> None:
+    standing = Standing("default", model="qwen3:8b", engine="ollama", memories=1, persona="cook")
+    assert toolbar_text(standing, 120) == "qwen3:8b (ollama) · as cook · 1 memory"
 
 
 def test_the_toolbar_says_what_is_not_known_yet() -> None:

@@ -173,10 +173,6 @@ class Chat:
             return None
         return Unsummarised.among(window.dropped, session)
 
-    def warm_up(self, stop: Event) -> None:
-        """Load the model and have it read the prompt's beginning while the user types."""
-        self._model().warm_up(self.prompt_prefix(), stop)
-
     # -- the stages of a turn
 
     def _open(self, draft: Draft, instead: bool) -> Iterator[TurnEvent]:
