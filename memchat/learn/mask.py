@@ -213,6 +213,7 @@ _BOTH_CAST: Final = re.compile(
     r"|\btu (?:es|seras|joues) .{2,60}?\bje (?:suis|m'appelle)\b|\b(?:eres|seras|sos) .{2,60}?\byo (?:soy|sere)\b"
     r"|\b(?:tu )?sei .{2,60}?\bio (?:sono|faccio)\b|\b(?:voce|tu) (?:e|es|vai ser) .{2,60}?\beu (?:sou|vou ser)\b"
     r"|\b(?:jij|je) bent .{2,50}?\bik ben\b|\bdu (?:ar|er) .{2,50}?\b(?:jag|jeg) (?:ar|er)\b"
+    r"|\bi(?:'ll be|'m| am) .{2,40}?, (?:and )?you(?:'ll be| be|'re|'re playing| are) (?:the|a|an|my|[a-z]+[.!]?$)"
     r"|\byou(?:'ll be| be|'re| are) (?:the|a|an|my) .{2,50}?(?:and|,) i(?:'m| am|'ll be) (?:the|a|an|your|called)\b"
 )
 

@@ -24,7 +24,7 @@ def is_momentary(text: str, language: str) -> bool:
     """Tell whether a clause holds only now: what one does this minute, how one feels, the weather."""
     if _is_standing_fact(text, language) or _IN_PLACE.match(text) or _HERE_IN.search(skeleton(text)):
         return False
-    if _AT_HAND_FOOD.search(skeleton(text)):
+    if _AT_HAND_FOOD.search(skeleton(text)) or _AT_A_PLACE.match(text):
         return True
     if phrases_of("moment.moment", language).find(text):
         return True
@@ -49,6 +49,9 @@ _HERE_IN: Final = re.compile(
     r"\b(?:here|hier|aca|aqui|ici|qui|tutaj) (?:in|en|em|a|w) \w{3,}.*\b(?:rarely|"
     r"never|always|selten|nie|immer|siempre|nunca)\b"
 )
+_AT_A_PLACE: Final = re.compile(
+    r"(?:我|人)?现?在(?!.*[开教做当住学卖读念养干])\S{1,6}[。！!.]?$"
+)  # "我在候诊室": where one is, nothing done there
 _AT_HAND_FOOD: Final = re.compile(
     r"\b(?:i've|i have|we've|we have|i've got|we've got)\b.*\b(?:some|half an? (?!acre|dozen|brother|sister|"
     r"share)|left(?! (?:hand|foot|ear|eye))\b|a bit of)\b.*"
