@@ -24,8 +24,27 @@ def asks(sentence: str, language: str) -> bool:
     if language in ("ja", "zh", "ko", "tr"):
         ending = sentence.rstrip("。.!！ ")
         return any(found.end() == len(ending) for found in phrases_of("speech.question_end", language).find_all(ending))
+    if language in _HUNG_ON and _HUNG_ON[language].search(skeleton(sentence)) is not None:
+        return True
     trimmed = trim_clause(sentence, language).text
     return _begins_question(trimmed, language)
+
+
+# A question hung on a statement without its mark: "im 62 and learning to swim, what stroke next".
+_HUNG_ON: Final = {
+    "en": re.compile(
+        r"[,;–-]\s*(?:so |and |but )?(?:what(?:'s| is| are| do| can| should| shall| would| could| \w+)|"
+        r"how (?:do|can|should|much|many|long|"
+        r"often|to|would|is)|any (?:ideas?|tips?|advice|thoughts)|can (?:i|you|we)|should (?:i|we)|do (?:i|you|"
+        r"we)|is (?:it|there)|"
+        r"are there|would it|which (?!is|are|was|has|had|have|can|will|i|we|means|makes|of)\w+ \w+)\b[^,.;]*$"
+    ),
+    "de": re.compile(
+        r"[,;–-]\s*(?:also |und )?(?:wie (?:kann|soll|mach|geht|viel|lang|lern|schlaf|ubt|oft)\w*|welche\w* \w+|"
+        r"kann (?:ich|man|du)|"
+        r"soll ich|muss ich|darf ich|gibt es|gibts)\b[^,.;]*$"
+    ),
+}
 
 
 def _begins_question(text: str, language: str) -> bool:

@@ -207,7 +207,7 @@ def _says_habit(clause: Clause) -> bool:
     plain = _without_adverbs(clause.plain)
     if is_habit(plain, clause.language) or is_lasting_state(plain, clause.language):
         return True
-    if _NAMED_SO.match(clause.text):
+    if _NAMED_SO.match(clause.text) or _WITH_NAME.search(clause.text):
         return True
     copula = phrases_of("kinds.copula", clause.language).begins(plain)
     return copula is not None and _PLACE.match(skeleton(plain)[copula.end() :]) is None
@@ -231,6 +231,13 @@ _NAMED_SO: Final = re.compile(
     r"(?:(?:a|an|the|from|in|called|plot|number|no\.?|size|von|aus|vom|de|del|di|da|van|från|fra|z|из|"
     r"с) )*(?:[A-ZÀ-ÞА-ЯŁŚŻ][\w'’-]|\d)"
 )
+# "our Kev", "meine Kleine, Frieda,": somebody of one's own by name.
+_WITH_NAME: Final = re.compile(
+    r"\b(?:[Oo]ur (?!Lord|Lady|God|Father|Excel|Python)[A-Z][a-z]+\b(?! (?:code|file|server|app|team))|"
+    r"(?i:meine?|unsere?) \w+, [A-ZÄÖÜ]\w+,|"
+    r"(?i:mon|ma|notre|mi|nuestr[oa]|mio|mia|meu|minha|mijn|onze|une petite|"
+    r"un petit) [\w'-]+,? [A-ZÀ-Þ][a-zà-ÿ'’-]{2,})"
+)
 _PLACE: Final = re.compile(
     r"\s*(?:gerade|jetzt|in|im|auf|bei|beim|am|an|unterwegs|dans|sur|chez|au|aux|en|a|al|alla|nel|nella|no|na|w|"
     r"we|v|ve|pa|i|"
@@ -239,4 +246,4 @@ _PLACE: Final = re.compile(
 
 
 def _owns(clause: Clause) -> bool:
-    return phrases_of("kinds.possession", clause.language).find(clause.plain) is not None
+    return phrases_of("kinds.possession", clause.language).find(_without_adverbs(clause.plain)) is not None

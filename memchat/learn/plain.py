@@ -48,7 +48,7 @@ def _spellings(language: str) -> tuple[re.Pattern[str], dict[str, str]] | None:
         return None
     meant = {skeleton(typed): stands for typed, _, stands in (pair.partition("=") for pair in row.split("|"))}
     typed = "|".join(r"\s+".join(map(re.escape, word.split())) for word in sorted(meant, key=len, reverse=True))
-    return re.compile(rf"(?<![\w'])(?:{typed})(?![\w'])"), meant
+    return re.compile(rf"(?<![\w'])(?:{typed})(?!\w|'(?!s\b))"), meant
 
 
 def _with_subject(text: str, language: str) -> str:

@@ -49,6 +49,8 @@ def _goes_on(text: str, start: int, mark: re.Match[str]) -> bool:
     before = text[start : mark.start()]
     if _ABBREVIATION.search(before):
         return True
+    if re.search(r"(?<![\d.])[0-3]?\d\.[01]?\d$", before) and re.match(r"\s+[a-zà-ÿ]", text[mark.end() :]):
+        return True  # "am 14.3. ist die Prüfung"
     # "am 28. Januar": a number, a stop, then a word; "at 9. Then" starts with a capital in English as well, so the
     # number must be a possible day and the line must go on.
     return (
