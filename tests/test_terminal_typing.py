@@ -127,7 +127,7 @@ def test_the_editor_is_the_users_own(environ: dict[str, str], command: list[str]
 
 @posix
 def test_the_first_interrupt_stops_the_reply_and_the_second_breaks_out() -> None:
-    stop = Event()
+    stop, before = Event(), signal.getsignal(signal.SIGINT)
 
     def work() -> None:
         with interruptible(stop):
@@ -138,7 +138,7 @@ def test_the_first_interrupt_stops_the_reply_and_the_second_breaks_out() -> None
 
     with pytest.raises(KeyboardInterrupt):
         work()
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 @posix
