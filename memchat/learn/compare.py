@@ -217,6 +217,8 @@ _WORKS: Final = re.compile(r"\b(?:work|arbeit|trabaj|trabalh|travail|lavor|werk|
 
 def _live_and_work(a: Statement, b: Statement) -> bool:
     """Tell whether one says where or with whom one lives and the other where or with whom one works."""
+    if a.slots & b.slots:
+        return False
     here, there = skeleton(a.text), skeleton(b.text)
     return bool(
         (_LIVES.search(here) and _WORKS.search(there) and not _WORKS.search(here))

@@ -16,6 +16,7 @@ from memchat.learn.kinds import Judgement, judge_clause
 from memchat.learn.language import guess_language
 from memchat.learn.lexicon import phrases_of, said
 from memchat.learn.mask import is_hypothetical, mask
+from memchat.learn.parting import part_facts
 from memchat.learn.rules import Rules
 from memchat.learn.secrets import has_redaction, redact_secrets
 from memchat.learn.sensitive import health_of, is_limit, without_reason
@@ -127,7 +128,8 @@ def _draft(
         dropped[reason] += 1
         return []
     drafts = []
-    for text in _shortened(without_reason(clause.text, clause.language), clause.language):
+    whole = without_reason(clause.text, clause.language)
+    for text in (half for text in _shortened(whole, clause.language) for half in part_facts(text, clause.language)):
         dated = absolute_dates(text, today, clause.language, month_first=options.month_first)
         sentence = as_sentence(dated.text)
         if len(sentence) > LONGEST or not _says_something(sentence):

@@ -296,10 +296,17 @@ def _called(text: str, language: str) -> set[str]:
     return {skeleton(found[1]).removesuffix("'s") for found in named if found is not None}
 
 
+# "I live with my cousin" says nothing of where.
+_WITH_WHOM: Final = re.compile(
+    r"\s*(?:with|alone|together|mit|allein|zusammen|avec|seule?|ensemble|con|solo|sola|juntos|juntas|com|sozinh[oa]|"
+    r"insieme|met|alleen|samen|med|ensam|ensom|z|ze|sam|sama|с|со|один|одна)\b"
+)
+
+
 def _slots(text: str, language: str) -> set[str]:
     slots = set()
     for name in word_table("slots"):
         found = said(f"slots.{name}", text, language)
-        if found is not None:
+        if found is not None and not (name == "home" and _WITH_WHOM.match(skeleton(text), found.end())):
             slots.add(f"{name}:{stem(found[0].split()[-1], language)}" if name == "favourite" else name)
     return slots
