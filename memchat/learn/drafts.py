@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
+from itertools import chain
 from typing import Final
 
 from memchat.learn.acts import read_clauses
@@ -129,7 +130,8 @@ def _draft(
         return []
     drafts = []
     whole = without_reason(clause.text, clause.language)
-    for text in (half for text in _shortened(whole, clause.language) for half in part_facts(text, clause.language)):
+    facts = [part_facts(piece, clause.language) for piece in _shortened(whole, clause.language)]
+    for text in chain.from_iterable(facts):
         dated = absolute_dates(text, today, clause.language, month_first=options.month_first)
         sentence = as_sentence(dated.text)
         if len(sentence) > LONGEST or not _says_something(sentence):
