@@ -8,7 +8,7 @@ import pytest
 from memchat.errors import EngineFailed
 from memchat.recall import RecallOptions, ensure_embedded, recall
 from memchat.recall.calibrate import calibrate, lean, question_floor
-from memchat.recall.embed import embed_ahead, embed_keys, give_vector, same_space
+from memchat.recall.embed import embed_ahead, embed_keys, embed_questions, give_vector, same_space
 from memchat.recall.samples import MEMORIES, PERSONAL_QUESTIONS, WORLD_QUESTIONS
 from memchat.records import Calibration, Key
 from tests.recall_stage import NOW, embedder, given, open_store, tell
@@ -28,6 +28,17 @@ def test_the_first_use_adopts_the_embedder_and_calibrates_it(store):
     assert calibration.pairs == len(WORLD_QUESTIONS) * len(MEMORIES)
     assert len(calibration.trials) == len(WORLD_QUESTIONS)
     assert ensure_embedded(store, embedder()) == 0
+
+
+def test_a_blank_question_never_reaches_the_embedder(store):
+    tell(store, "moved to Berlin")
+    fake = embedder()
+    ensure_embedded(store, fake)
+    found = recall(store, fake, " \n", RecallOptions(), NOW)
+    assert "blank" in found.keywords_only
+    blank, asked = embed_questions(store, fake, [[" "], ["Who moved to Berlin?"]], RecallOptions())
+    assert not blank.vectors
+    assert len(asked.vectors) == 1
 
 
 def test_nothing_pending_needs_no_embedder_at_all(store):

@@ -49,7 +49,9 @@ def talk(stage: Stage, text: str = "hi") -> None:
         ("//help", None),
         ("/usr/bin is full", None),
         ("/etc/passwd", None),
-        ("/", None),
+        ("/", Call("", "")),
+        ("/ ", Call("", "")),
+        (" /", None),
         ("/ help", None),
         ("/remember one\ntwo", None),
         ("help", None),
@@ -67,6 +69,11 @@ def test_what_is_a_command(message: str, call: Call | None) -> None:
 def test_a_typo_is_answered_with_the_nearest_command(stage: Stage, word: str, near: str) -> None:
     with pytest.raises(UsageError, match=near):
         run(stage, f"/{word}")
+
+
+def test_a_lone_slash_is_told_and_not_sent(stage: Stage) -> None:
+    with pytest.raises(UsageError, match="alone is no command"):
+        run(stage, "/")
 
 
 def test_names_and_aliases_are_unique_and_described() -> None:
@@ -433,6 +440,33 @@ def test_read_only_keeps_the_conversation(stage: Stage) -> None:
     assert stage.chat.mode is Mode.NORMAL
 
 
+@pytest.mark.parametrize(("command", "mode"), [("/incognito", Mode.INCOGNITO), ("/read-only", Mode.READ_ONLY)])
+def test_a_mode_is_switched_as_it_is_said(stage: Stage, command: str, mode: Mode) -> None:
+    for word, wanted in [("on", mode), ("ON", mode), ("yes", mode), ("off", Mode.NORMAL), ("no", Mode.NORMAL)]:
+        run(stage, f"{command} {word}")
+        assert stage.chat.mode is wanted, word
+    with pytest.raises(UsageError, match=f"{command} takes on or off"):
+        run(stage, f"{command} maybe")
+    assert stage.chat.mode is Mode.NORMAL
+
+
+def test_a_mode_that_stands_already_keeps_its_conversation(stage: Stage) -> None:
+    run(stage, "/incognito on")
+    talk(stage, "hidden words")
+    run(stage, "/read-only off")
+    run(stage, "/incognito on")
+    assert len(stage.chat.prompt_prefix()) == 3
+    assert "incognito already" in stage.seen()
+
+
+def test_plain_is_switched_as_it_is_said(stage: Stage) -> None:
+    for word, wanted in [("on", True), ("on", True), ("off", False), ("off", False), ("", True), ("", False)]:
+        run(stage, f"/plain {word}")
+        assert stage.desk.plain is wanted
+    with pytest.raises(UsageError, match="/plain takes on or off"):
+        run(stage, "/plain maybe")
+
+
 def test_retry_and_edit_last_send_again(stage: Stage) -> None:
     for line in ("/retry", "/edit-last"):
         with pytest.raises(UsageError):
@@ -493,6 +527,17 @@ def test_copying_needs_consent_and_a_terminal(stage: Stage, tmp_path: Path) -> N
     assert base64.b64encode(b"y\n").decode() in stage.seen()
     with pytest.raises(UsageError, match="2 code blocks"):
         run(stage, "/copy 3")
+
+
+@pytest.mark.parametrize("line", ["/fork", "/resume 1"])
+def test_the_last_answer_can_be_copied_in_a_conversation_that_goes_on(stage: Stage, line: str) -> None:
+    talk(stage)
+    stage.app.change_setting("terminal.clipboard", True)
+    stage.out.isatty = lambda: True
+    stage.desk.console._force_terminal = True
+    run(stage, line)
+    run(stage, "/copy 2")
+    assert base64.b64encode(b"y\n").decode() in stage.seen()
 
 
 def test_the_model_is_told_and_switched(stage: Stage) -> None:

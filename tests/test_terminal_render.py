@@ -27,7 +27,7 @@ from memchat.records import (
     Turn,
     Verdict,
 )
-from memchat.terminal.flow import cells
+from memchat.terminal.flow import cells, cut
 from memchat.terminal.health_text import in_bytes, print_report, print_stats
 from memchat.terminal.memory_text import (
     print_changes,
@@ -106,7 +106,21 @@ def test_numbers_take_their_noun(number: int, noun: str, words: str) -> None:
 
 def test_text_is_cut_in_cells_not_in_characters() -> None:
     assert shortened("漢字漢字漢字", 7) == "漢字漢…"
+    assert shortened("漢字漢字漢字", 6) == "漢字…"
     assert shortened("a\nb", 7) == "a b"
+    assert shortened("", 0) == ""
+    assert shortened("long", 0) == "…"
+
+
+def test_a_long_text_is_measured_a_few_times_only() -> None:
+    measured: list[int] = []
+
+    def measure(text: str) -> int:
+        measured.append(len(text))
+        return 2 * len(text)
+
+    assert cut("漢" * 100_000, 20, measure) == "漢" * 9 + "…"
+    assert len(measured) < 25
 
 
 @pytest.mark.parametrize("text", ["uses arr[i]", "[/b]", "[red]x", ":beer:", "C:\\[tmp]", "a\\[b]"])

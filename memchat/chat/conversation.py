@@ -14,7 +14,7 @@ from memchat.chat.idle import Unsummarised
 from memchat.chat.keeping import Keeping
 from memchat.chat.private import separate
 from memchat.chat.standing import Profile
-from memchat.chat.stored import Newest, stored_exchanges
+from memchat.chat.stored import Newest, stored_exchanges, stored_reply
 from memchat.chat.tracing import trace_turn
 from memchat.chat.window import PICTURE_TOKENS, Exchange, Window
 from memchat.engine import ChatModel, Embedder
@@ -162,6 +162,10 @@ class Chat:
     def said_last(self) -> str:
         """Return what was kept of the newest message, "" when nothing was said yet or it was erased."""
         return self._look_back().said
+
+    def replied_last(self) -> str:
+        """Return the newest reply: of this chat, else as it was kept of the conversation it goes on with."""
+        return self.last.reply if self.last and self.last.reply else stored_reply(self.store, self.session)
 
     def unsummarised(self) -> Unsummarised | None:
         """Return the turns out of sight that the running summary lacks, None when there are none.

@@ -14,6 +14,12 @@ def stored_exchanges(store: Store | None, session: Session | None) -> list[Excha
     return [Exchange(turn.id, turn.user_text, turn.reply) for turn in turns if turn.reply and not turn.forgotten]
 
 
+def stored_reply(store: Store | None, session: Session | None) -> str:
+    """Return the newest reply of a conversation, "" when it has none."""
+    exchanges = stored_exchanges(store, session)
+    return exchanges[-1].reply if exchanges else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Newest:
     """The newest message of a conversation: its turn where stored, what was kept of it, whether a reply came."""

@@ -92,6 +92,13 @@ def parse_moment(text: str | None, option: str, *, end_of_day: bool = False) -> 
         raise UsageError(f"{option} takes a date such as 2026-03-31, not {text!r}.") from None
 
 
+def typed_words(text: str, place: str) -> str:
+    """Return what was typed at `place`, an option; raises UsageError when it is blank."""
+    if not clean(text).strip():
+        raise UsageError(f"{place} is blank: give it the words to look for.")
+    return text
+
+
 def print_json(document: object) -> None:
     """Print one JSON document."""
     from memchat.wire import json_text  # late: few commands print JSON

@@ -14,6 +14,7 @@ from memchat.cli.invocation import (
     print_json,
     print_line,
     tell,
+    typed_words,
 )
 from memchat.errors import ForgottenBefore, MemchatError, PrivacyRefusal, SecretFound, UsageError
 from memchat.text import counted
@@ -241,9 +242,10 @@ def forget(
     if ids:
         choice = forgetting.select_ids(store, ids)  # an id says exactly what is meant: nothing is asked
     elif query is not None:
+        words = typed_words(query, "--query")
         embedder = run.app.embedder() if on_terminal() and not yes else None
         by_meaning = embedder is not None
-        choice = forgetting.select_query(store, query, now=now, embedder=embedder, by_meaning=by_meaning)
+        choice = forgetting.select_query(store, words, now=now, embedder=embedder, by_meaning=by_meaning)
     elif session is not None:
         choice = forgetting.select_sessions(store, [session])
     elif every:

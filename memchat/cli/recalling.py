@@ -8,7 +8,7 @@ import typer
 
 from memchat.cli import completing
 from memchat.cli.flags import JsonFlag
-from memchat.cli.invocation import Invocation, on_terminal, parse_moment, print_json, print_line, tell
+from memchat.cli.invocation import Invocation, on_terminal, parse_moment, print_json, print_line, tell, typed_words
 from memchat.errors import NotFound, UsageError
 from memchat.paths import typed_path
 from memchat.text import counted
@@ -58,7 +58,9 @@ def inspect(
     if turn is not None:
         _inspect_turn(context.obj, turn, replay, json_)
     else:
-        _inspect_query(context.obj, query or "", expect, limit, as_of, json_)
+        query = typed_words(query or "", "--query")
+        expect = None if expect is None else typed_words(expect, "--expect")
+        _inspect_query(context.obj, query, expect, limit, as_of, json_)
 
 
 def _inspect_query(

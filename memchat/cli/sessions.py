@@ -7,7 +7,7 @@ import typer
 
 from memchat.cli import completing
 from memchat.cli.flags import JsonFlag
-from memchat.cli.invocation import Invocation, confirm, on_terminal, print_json, print_line, tell
+from memchat.cli.invocation import Invocation, confirm, on_terminal, print_json, print_line, tell, typed_words
 from memchat.errors import MemchatError, NotFound, UsageError
 from memchat.paths import typed_path
 from memchat.text import counted
@@ -37,6 +37,8 @@ def sessions(
     if context.invoked_subcommand is not None:
         return
     run: Invocation = context.obj
+    if search is not None:
+        typed_words(search, "--search")
     found = run.store.list_sessions(search=search, limit=limit)
     if search is not None and not found:
         raise NotFound(f"Nothing was said about {search!r}.")

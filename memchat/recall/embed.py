@@ -105,6 +105,8 @@ def embed_questions(
     why_none: str | None = None,
 ) -> list[Asked]:
     """Return what `embed_question` does for each of many questions, embedding them in batches."""
+    if not all(text.strip() for question in questions for text in question):  # which no embedder takes
+        return [_blank_apart(store, embedder, question, options, why_none) for question in questions]
     texts = [text for question in questions for text in question]
     vectors: list[Vector] = []
     try:
@@ -119,6 +121,14 @@ def embed_questions(
         return [Asked(why_not=why_not)] * len(questions)
     left = iter(vectors)
     return [_asked([next(left) for _ in question], calibration, card) for question in questions]
+
+
+def _blank_apart(
+    store: Store, embedder: Embedder | None, question: Sequence[str], options: RecallOptions, why_none: str | None
+) -> Asked:
+    if not all(text.strip() for text in question):
+        return Asked(why_not=_by_words("A blank text has no meaning to look for."))
+    return embed_questions(store, embedder, [question], options, why_none)[0]
 
 
 def _usable_calibration(

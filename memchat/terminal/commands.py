@@ -14,7 +14,7 @@ from memchat.terminal import memory_commands as memories
 from memchat.terminal import recall_commands as recalls
 from memchat.terminal import session_commands as sessions
 from memchat.terminal import talk_commands as talk
-from memchat.terminal.desk import Command, Completes, Desk, Leave, Outcome
+from memchat.terminal.desk import SWITCH, Command, Completes, Desk, Leave, Outcome
 from memchat.terminal.render import Row, print_columns, quiet, say
 
 _CALL: Final = re.compile(r"/([A-Za-z][\w-]*)(?:\s+(.*))?$")
@@ -31,6 +31,8 @@ class Call:
 def read_call(message: str) -> Call | None:
     """Return the command that `message` is, known or not; None when it is text for the model."""
     line = message.rstrip()
+    if line == "/":
+        return Call("", "")
     found = None if "\n" in line else _CALL.match(line)
     return Call(found[1].lower(), (found[2] or "").strip()) if found else None
 
@@ -49,6 +51,8 @@ def run_command(desk: Desk, call: Call) -> Outcome:
 
 
 def _unknown(call: Call) -> str:
+    if not call.word:
+        return "A / alone is no command; /help lists them. (A space before the / sends it as text.)"
     names = [name for row in COMMANDS for name in (row.name, *row.aliases)]
     near = [name for name in names if name.startswith(call.word)]
     near = near or difflib.get_close_matches(call.word, names, n=2, cutoff=0.5)
@@ -82,11 +86,11 @@ def _quit(desk: Desk, rest: str) -> Outcome:
 
 
 def _incognito(desk: Desk, rest: str) -> Outcome:
-    return sessions.switch_mode(desk, Mode.INCOGNITO)
+    return sessions.switch_mode(desk, Mode.INCOGNITO, rest)
 
 
 def _read_only(desk: Desk, rest: str) -> Outcome:
-    return sessions.switch_mode(desk, Mode.READ_ONLY)
+    return sessions.switch_mode(desk, Mode.READ_ONLY, rest)
 
 
 _KEYS: Final = (
@@ -135,8 +139,24 @@ COMMANDS: Final = (
     Command("fork", sessions.fork, "", "Go on in a copy of this conversation."),
     Command("export", sessions.export, "FILE", "Write this conversation as Markdown.", (), Completes.FILE),
     Command("delete", sessions.delete, "ID", "Erase a conversation and what was learnt in it.", (), _SESSION),
-    Command("incognito", _incognito, "", "Read no memories and store nothing; again switches back."),
-    Command("read-only", _read_only, "", "Use the memories but store nothing; again switches back.", ("readonly",)),
+    Command(
+        "incognito",
+        _incognito,
+        "[on|off]",
+        "Read no memories and store nothing; again switches back.",
+        (),
+        Completes.CHOICE,
+        SWITCH,
+    ),
+    Command(
+        "read-only",
+        _read_only,
+        "[on|off]",
+        "Use the memories but store nothing; again switches back.",
+        ("readonly",),
+        Completes.CHOICE,
+        SWITCH,
+    ),
     Command("retry", talk.retry, "", "Answer the last message anew.", ("regenerate",)),
     Command("edit-last", talk.edit_last, "[TEXT]", "Change the last message and send it again."),
     Command("attach", talk.attach, "FILE", "Send a text file or a picture with the next message.", (), Completes.FILE),
@@ -164,7 +184,15 @@ COMMANDS: Final = (
         Completes.CHOICE,
         talk.SAMPLING,
     ),
-    Command("plain", talk.plain, "", "Print replies as they come, without Markdown; again switches back."),
+    Command(
+        "plain",
+        talk.plain,
+        "[on|off]",
+        "Print replies as they come, without Markdown; again switches back.",
+        (),
+        Completes.CHOICE,
+        SWITCH,
+    ),
     Command("stats", recalls.stats, "", "How the memories stand."),
     Command("doctor", recalls.doctor, "", "What is wrong, and what mends it."),
     Command("help", _help, "[COMMAND]", "This list.", ("?",), Completes.COMMAND),

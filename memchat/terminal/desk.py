@@ -155,6 +155,21 @@ class Command:
     choices: tuple[str, ...] = ()
 
 
+_ON, _OFF = ("on", "yes", "true", "1"), ("off", "no", "false", "0")
+SWITCH = ("on", "off")
+
+
+def read_switch(words: str, now_on: bool, name: str) -> bool:
+    """Return whether a switch shall be on: as said, or the other way round when nothing was said.
+
+    Raises UsageError naming the command for anything else.
+    """
+    word = words.lower()
+    if word and word not in _ON + _OFF:
+        raise UsageError(f"/{name} takes on or off, or nothing to switch over; not {words!r}.")
+    return word in _ON if word else not now_on
+
+
 def read_ids(words: Sequence[str]) -> list[int]:
     """Return memory or session ids as typed, with or without `#`; raises UsageError for anything else."""
     ids = []

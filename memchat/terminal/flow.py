@@ -3,6 +3,7 @@
 Widths are in terminal cells; a wide character counts two, a combining one none.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable
 from typing import Final
 
@@ -23,6 +24,15 @@ def cells(text: str) -> int:
     return cell_len(text)
 
 
+def cut(line: str, size: int, measure: Callable[[str], int]) -> str:
+    """Return `line`, cut with an ellipsis where it is wider than `size`; `measure` gives a text's width in cells."""
+    if measure(line) <= size:
+        return line
+    # Halving: cell by cell a long message would be measured as often as it has characters.
+    kept = bisect_right(range(len(line) + 1), max(0, size - 1), key=lambda end: measure(line[:end])) - 1
+    return line[:kept].rstrip() + "…"
+
+
 class Flow:
     """Writes words into lines of at most `width()` cells; later lines hang under `indent`."""
 
@@ -32,7 +42,7 @@ class Flow:
         self._column = 0
         self._indent = 0
         self._spaces = 0
-        self._word: list[tuple[str, str]] = []
+        self._word: list[tuple[list[str], str]] = []  # characters, style
         self._size = 0  # cells of the word
         self._open = False  # the current word stands on the screen already, in part
         self._last = " "
@@ -67,9 +77,9 @@ class Flow:
 
     def _grow(self, character: str, style: str) -> None:
         if self._word and self._word[-1][1] == style:
-            self._word[-1] = (self._word[-1][0] + character, style)
+            self._word[-1][0].append(character)
         else:
-            self._word.append((character, style))
+            self._word.append(([character], style))
         self._size += self._cells_more(character)
         self._last = character
 
@@ -104,8 +114,8 @@ class Flow:
         if self._spaces:
             self._write(" " * self._spaces, "")
             self._column, self._spaces = self._column + self._spaces, 0
-        for text, style in self._word:
-            self._write(text, style)
+        for characters, style in self._word:
+            self._write("".join(characters), style)
         self._column += self._size
         # A word longer than the line is wrapped by the terminal itself, so that it copies in one piece.
         if self._column > self._width():

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, TextIO
 
-from memchat.terminal.flow import Flow, cells
+from memchat.terminal.flow import Flow, cells, cut
 from memchat.text import clean, counted, one_line
 
 if TYPE_CHECKING:
@@ -103,12 +103,7 @@ def moment(at: datetime) -> str:
 
 def shortened(text: str, size: int) -> str:
     """Return `text` on one line, cut at `size` cells with an ellipsis."""
-    line = one_line(text)
-    if cells(line) <= size:
-        return line
-    while line and cells(line) > size - 1:
-        line = line[:-1]
-    return line.rstrip() + "…"
+    return cut(one_line(text), size, cells)
 
 
 def _cell(cell: Cell) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from memchat.curate.sessions import fork_session, rename_session, write_session
 from memchat.errors import UsageError
 from memchat.paths import typed_path
 from memchat.records import Session
-from memchat.terminal.desk import Desk, Outcome, read_id
+from memchat.terminal.desk import Desk, Outcome, read_id, read_switch
 from memchat.terminal.memory_text import print_sessions
 from memchat.terminal.render import quiet, shortened
 from memchat.text import counted
@@ -87,9 +87,17 @@ def delete(desk: Desk, rest: str) -> Outcome:
     return None
 
 
-def switch_mode(desk: Desk, mode: Mode) -> Outcome:
-    """Turn a mode on, or off when it is on; incognito starts a conversation of its own."""
-    wanted = Mode.NORMAL if desk.chat.mode is mode else mode
+def switch_mode(desk: Desk, mode: Mode, rest: str) -> Outcome:
+    """Turn a mode on or off as `rest` says, else over; incognito starts a conversation of its own."""
+    is_on = desk.chat.mode is mode
+    turn_on = read_switch(rest, is_on, mode.value)
+    if turn_on == is_on:
+        quiet(
+            desk.remarks,
+            f"This chat is {f'{mode.value} already' if is_on else f'not {mode.value}'}; nothing has changed.",
+        )
+        return None
+    wanted = mode if turn_on else Mode.NORMAL
     if Mode.INCOGNITO in (wanted, desk.chat.mode):
         # What was said in one must not be in the context of the other.
         _move(desk, None, wanted)

@@ -8,7 +8,7 @@ from memchat.chat.attaching import read_attachment, refuse_unseen
 from memchat.errors import NotFound, UsageError
 from memchat.paths import typed_path
 from memchat.settings import find_setting, parse_value
-from memchat.terminal.desk import Desk, Outcome, Say, Write
+from memchat.terminal.desk import Desk, Outcome, Say, Write, read_switch
 from memchat.terminal.render import print_fields, quiet, say
 from memchat.text import clean, counted
 
@@ -66,7 +66,7 @@ def copy(desk: Desk, rest: str) -> Outcome:
 
 
 def _to_copy(desk: Desk, rest: str) -> str:
-    reply = clean(desk.chat.last.reply) if desk.chat.last else ""
+    reply = clean(desk.chat.replied_last())
     if not reply:
         raise UsageError("There is no answer to copy yet.")
     if not rest:
@@ -157,7 +157,7 @@ def think(desk: Desk, rest: str) -> Outcome:
 
 
 def plain(desk: Desk, rest: str) -> Outcome:
-    """Switch Markdown off or on."""
-    desk.plain = not desk.plain
+    """Switch Markdown off (`/plain on`) or on."""
+    desk.plain = read_switch(rest, desk.plain, "plain")
     quiet(desk.remarks, "Replies are printed as they come." if desk.plain else "Replies are shown as Markdown.")
     return None

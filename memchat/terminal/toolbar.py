@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
+from memchat.terminal.flow import cut
 from memchat.text import counted, one_line
 
 _ORDINARY: Final = "normal"  # the mode that needs no mark
@@ -58,11 +59,7 @@ def _shortened(line: str, size: int) -> str:
     """Return the line cut at `size` cells; prompt-toolkit counts them, which is loaded here in any case."""
     from prompt_toolkit.utils import get_cwidth
 
-    if get_cwidth(line) <= size:
-        return line
-    while line and get_cwidth(line) > size - 1:
-        line = line[:-1]
-    return line.rstrip() + "…"
+    return cut(line, size, get_cwidth)
 
 
 def _context(standing: Standing) -> str:
