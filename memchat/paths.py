@@ -1,5 +1,7 @@
 """Where things lie on this machine, by the habits of the platform."""
 
+import contextlib
+import glob
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,36 +28,48 @@ class Paths:
 
 
 def locate(db: str | None = None, config: str | None = None, user: str = DEFAULT_USER) -> Paths:
-    """Return the paths in force; options win over the platform's folders. Each user has an input history."""
+    """Return the paths in force; options win over the platform's folders. Each user of a file has an input history."""
     import platformdirs  # late: a third of the time of `memchat --help`
 
     data = Path(platformdirs.user_data_dir("memchat", appauthor=False))
     settings = Path(platformdirs.user_config_dir("memchat", appauthor=False)) / "config.toml"
+    usual = data / "memory.db"
+    file = _expanded(db) if db else usual
     return Paths(
         config=_expanded(config) if config else settings,
-        db=_expanded(db) if db else data / "memory.db",
+        db=file,
         models=data / "models",
-        history=data / _history_name(user),
+        history=Path(f"{_history_stem(file, usual)}{_user_suffix(user)}"),
         log=data / "memchat.log",
     )
 
 
 def list_histories(paths: Paths) -> list[Path]:
-    """Return the input histories of all users that are there."""
-    folder = paths.history.parent
-    return [file for file in (folder / "history", *sorted(folder.glob("history-*"))) if os.path.isfile(file)]
+    """Return the input histories of all users of the memory file that are there."""
+    stem = _history_stem(paths.db, paths.models.with_name("memory.db"))
+    others = sorted(stem.parent.glob(f"{glob.escape(stem.name)}-*")) if stem.parent.is_dir() else []
+    return [file for file in (stem, *others) if os.path.isfile(file)]
 
 
-def _history_name(user: str) -> str:
-    """Return a file name of its own for each user, also where names differ only in case or in odd characters."""
+def _history_stem(db: Path, usual: Path) -> Path:
+    """Return the default user's input history: what is typed for one memory file is no other file's business."""
+    with contextlib.suppress(OSError, ValueError):  # what names no file is refused where it is opened
+        real = os.path.realpath(db)
+        if real != os.path.realpath(usual):
+            return Path(f"{real}-history")
+    return usual.with_name("history")
+
+
+def _user_suffix(user: str) -> str:
+    """Return an end of a file name for each user, also where names differ only in case or in odd characters."""
     if user == DEFAULT_USER:
-        return "history"
+        return ""
     safe = "".join(c if c in _PLAIN else "".join(f"%{byte:02x}" for byte in c.encode()) for c in user)
     if len(safe) > _LONGEST_NAME:
         import hashlib  # late: it loads OpenSSL
 
         safe = f"{safe[:20]}-{hashlib.sha256(user.encode()).hexdigest()[:32]}"
-    return f"history-{safe}"
+    return f"-{safe}"
 
 
 def typed_path(typed: str | Path) -> Path:

@@ -143,6 +143,17 @@ def test_one_bad_line_keeps_everything_out(store):
     assert (outcome.added, [fault.line for fault in outcome.bad]) == (1, [2])
 
 
+def test_a_line_without_its_end_ended_when_the_newer_one_was_said(store):
+    outcome = bring(
+        store,
+        {"text": "I live in Turin.", "id": 4, "superseded_by": 9, "created_at": "2023-02-01"},
+        {"text": "I live in Milan.", "id": 9, "created_at": "2024-03-01"},
+    )
+    assert store.get_memory(outcome.ids[0]).superseded_at == datetime(2024, 3, 1, tzinfo=UTC)
+    as_of = datetime(2025, 1, 1, tzinfo=UTC)
+    assert [memory.text for memory in store.list_memories(state=None, as_of=as_of)] == ["I live in Milan."]
+
+
 def test_supersedings_are_kept_with_their_time(store):
     outcome = bring(
         store,

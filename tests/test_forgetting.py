@@ -165,6 +165,24 @@ def test_each_user_has_a_history_file_with_a_safe_name(user: str, name: str):
     assert file.parent == locate().history.parent
 
 
+def test_each_memory_file_has_an_input_history_of_its_own(told: Shell):
+    there = locate(db=str(told.home / "work.db")).history
+    assert there == told.home / "work.db-history"
+    assert locate(db=str(told.db)).history != there
+    add_typed(there, f"my {NAME} is not yours", NOW)
+    told.ok("forget", "1")
+    assert f"my {NAME}" in there.read_text()
+
+
+def test_a_greeting_typed_elsewhere_is_no_trace_of_a_conversation(tmp_path: Path, server: StandIn):
+    shell = Shell(tmp_path, server.url)
+    shell.ok("ask", "hello")
+    for entry in ("hello", "/help hello", "Othello is a play"):
+        add_typed(history_of(shell, "default"), entry, NOW)
+    assert "nothing of it is left" in shell.ok("sessions", "delete", "1", "--yes").out
+    assert read_typed(history_of(shell, "default")) == ["/help hello", "Othello is a play"]
+
+
 # -- with others at work
 
 

@@ -1,6 +1,6 @@
 """Learning from one exchange: what is stored, restated, superseded, refused; all of it in one transaction."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from threading import Event
 
 import pytest
@@ -147,6 +147,41 @@ def test_what_only_takes_back_ends_the_old_and_is_no_memory(store) -> None:
     assert store.get_memory(old.id).superseded_by is None
     assert texts(store) == []
     assert learn(store, "Scratch that, we didn't buy the sofa after all.").dropped["takes back nothing"] == 1
+
+
+def test_what_is_learnt_late_ended_the_old_value_when_it_was_said(store) -> None:
+    old = learn(store, "I live in Berlin.").added[0]
+    queue(store, "I moved to Porto.", at=LATER)
+    much_later = LATER + timedelta(days=400)
+    learn_turn(store, FakeChat(), None, next_queued(store), LearnOptions(), much_later, Event())
+    assert store.get_memory(old.id).superseded_at == LATER
+    between = store.list_memories(state=None, as_of=LATER + timedelta(days=30))
+    assert [memory.id for memory in between] == [old.id + 1]
+
+
+def test_what_was_said_before_the_present_value_ended_when_that_was_said(store) -> None:
+    new = learn(store, "I moved to Porto.", at=LATER).added[0]
+    queue(store, "I live in Berlin.", at=NOW)
+    learn_turn(store, FakeChat(), None, next_queued(store), LearnOptions(), LATER + timedelta(days=400), Event())
+    old = next(memory for memory in store.list_memories(state=None) if memory.id != new.id)
+    assert (old.superseded_by, old.superseded_at) == (new.id, LATER)
+
+
+def test_what_is_learnt_late_was_last_said_when_it_was_said(store) -> None:
+    learn(store, "I live in Berlin.")
+    queue(store, "I live in Berlin.", at=LATER)
+    learn_turn(store, FakeChat(), None, next_queued(store), LearnOptions(), LATER + timedelta(days=400), Event())
+    assert store.list_memories()[0].last_seen_at == LATER
+
+
+def test_what_is_approved_late_stands_in_its_place_in_time(store) -> None:
+    old = learn(store, "I live in Berlin.").added[0]
+    moved = learn(store, "I moved to Porto.", at=LATER, options=LearnOptions(mode="review")).proposed[0]
+    approve(store, moved, LATER + timedelta(days=400))
+    assert store.get_memory(old.id).superseded_at == LATER
+    before = learn(store, "I live in Oslo.", at=NOW + timedelta(days=1), options=LearnOptions(mode="review"))
+    approved = approve(store, before.proposed[0], LATER + timedelta(days=400))
+    assert (approved.superseded_by, approved.superseded_at) == (moved.id, LATER)
 
 
 def test_in_review_a_memory_waits_and_replaces_nothing_until_it_is_approved(store) -> None:

@@ -252,6 +252,14 @@ def test_other_files_are_read_and_named_when_the_words_are_still_there(store, tm
     assert "missing" not in receipt.checked
 
 
+@pytest.mark.parametrize(("line", "clean"), [("+well hello there", True), ("+Hello", False)])
+def test_one_short_word_is_a_trace_only_as_a_line_of_its_own(store, tmp_path, line, clean):
+    turn = say(store, "Hello", "Good.")
+    history = tmp_path / "history"
+    history.write_text(f"{line}\n")
+    assert store.erase_sessions([turn.session], extra_files=[history]).verified is clean
+
+
 def test_copies_made_before_migrations_go_with_the_first_forget(store):
     copy = location.backup_path(store.path, 1)
     memory = tell(store, f"I live in {MARKER}")

@@ -155,8 +155,9 @@ class _Sorting:
                 continue
             later = find_successor(line, named)
             by = None if later is None else self._ids.get(self._twins.get(later.line, later.line))
-            moment = line.superseded_at or now
-            self.store.supersede_memory(self._ids[line.line], by=by, cause=Cause.IMPORTED, now=moment)
+            ended = line.superseded_at or _later_of(line, later)
+            old = self._ids[line.line]
+            self.store.supersede_memory(old, by=by, cause=Cause.IMPORTED, now=now, ended_at=ended)
             self.superseded += 1
 
     def result(self, bad: tuple[BadLine, ...]) -> Imported:
@@ -171,6 +172,12 @@ class _Sorting:
             bad=bad,
             ids=tuple(self._ids[line.line] for line in self.to_add if line.line in self._ids),
         )
+
+
+def _later_of(line: ImportLine, later: ImportLine | None) -> datetime | None:
+    """Return when the newer line was said, from which on the older one no longer held."""
+    moments = [moment for one in (line, later) if one is not None and (moment := one.memory.created_at)]
+    return max(moments) if later is not None else None
 
 
 def _identity(text: str, made: datetime | None) -> _Identity:

@@ -226,7 +226,12 @@ class Writer:
         surer = min(1.0, memory.confidence + _SURER)
         source = Source(self._turn.session, self._turn.id, draft.quote)
         again = self._store.restate_memory(
-            memory.id, source=source, confidence=surer, now=self._now, turn=self._turn.id
+            memory.id,
+            source=source,
+            confidence=surer,
+            now=self._now,
+            turn=self._turn.id,
+            said_at=self._turn.at,
         )
         self._restated.append(again)
 
@@ -250,10 +255,9 @@ class Writer:
         give_vector(self._store, new, step.ahead)
         for memory in replaced:
             self._supersede(memory, new.id)
-        if step.outcome.newer is not None and self._is_current(step.outcome.newer):
-            self._store.supersede_memory(
-                new.id, by=step.outcome.newer.id, cause=Cause.LEARNED, now=self._now, turn=self._turn.id
-            )
+        newer = step.outcome.newer
+        if newer is not None and self._is_current(newer):
+            self._supersede_until(new, newer.id, newer.created_at)
 
     def _new(self, step: Step, state: State) -> NewMemory:
         draft, slot = step.draft, step.slot
@@ -274,5 +278,10 @@ class Writer:
         )
 
     def _supersede(self, memory: Memory, by: int | None) -> None:
-        old = self._store.supersede_memory(memory.id, by=by, cause=Cause.LEARNED, now=self._now, turn=self._turn.id)
-        self._superseded.append(old)
+        self._superseded.append(self._supersede_until(memory, by, self._turn.at))
+
+    def _supersede_until(self, memory: Memory, by: int | None, ended_at: datetime) -> Memory:
+        """End a memory when the newer statement was made, which may be long before it is learnt from."""
+        return self._store.supersede_memory(
+            memory.id, by=by, cause=Cause.LEARNED, now=self._now, turn=self._turn.id, ended_at=ended_at
+        )

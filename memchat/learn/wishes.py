@@ -89,17 +89,21 @@ def _is_forgotten(store: Store, draft: Draft, turn: Turn) -> bool:
 
 
 def approve(store: Store, memory: Memory, now: datetime) -> Memory:
-    """Make a proposal a memory; what it replaces is superseded now, what says the same already makes it needless."""
+    """Make a proposal a memory; what it replaces ended when it was said, what is said already makes it needless."""
     with store.transaction():
         near = [found for found in find_near(store, memory.text, slot_of(memory.text), None) if found.id != memory.id]
         outcome = reconcile(memory.text, memory.created_at, near)
         if outcome.same is not None:
             source = memory.source
-            store.restate_memory(outcome.same.id, source=source, confidence=outcome.same.confidence, now=now)
+            sure, said_at = outcome.same.confidence, memory.created_at
+            store.restate_memory(outcome.same.id, source=source, confidence=sure, now=now, said_at=said_at)
             return store.set_state(memory.id, State.SUPERSEDED, cause=Cause.USER, now=now)
         approved = store.set_state(memory.id, State.CURRENT, cause=Cause.USER, now=now)
         for old in outcome.replaced:
-            store.supersede_memory(old.id, by=memory.id, cause=Cause.USER, now=now)
+            store.supersede_memory(old.id, by=memory.id, cause=Cause.USER, now=now, ended_at=memory.created_at)
+        if outcome.newer is not None:
+            by, ended_at = outcome.newer.id, outcome.newer.created_at
+            approved = store.supersede_memory(memory.id, by=by, cause=Cause.USER, now=now, ended_at=ended_at)
         return approved
 
 

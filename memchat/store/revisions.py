@@ -77,13 +77,23 @@ class Revisions(Memories, Changes):
             return self.get_memory(id)
 
     def restate_memory(
-        self, id: int, *, source: Source | None, confidence: float, now: datetime, turn: int | None = None
+        self,
+        id: int,
+        *,
+        source: Source | None,
+        confidence: float,
+        now: datetime,
+        turn: int | None = None,
+        said_at: datetime | None = None,
     ) -> Memory:
-        """Note that the user said it again: a source more, a new confidence, seen now."""
+        """Note that the user said it again, now or at `said_at`: a source more, a new confidence."""
         with self._db.transaction():
             memory = self.get_memory(id)
             before = {"confidence": memory.confidence, "last_seen_at": to_ms(memory.last_seen_at)}
-            after: Fields = {"confidence": confidence, "last_seen_at": max(to_ms(now), before["last_seen_at"])}
+            after: Fields = {
+                "confidence": confidence,
+                "last_seen_at": max(to_ms(said_at or now), before["last_seen_at"]),
+            }
             self._write_columns(id, after)
             if source is not None:
                 after = after | {"source": self._add_source(id, source, now)}
@@ -92,9 +102,19 @@ class Revisions(Memories, Changes):
             return self.get_memory(id)
 
     def supersede_memory(
-        self, id: int, *, by: int | None, cause: Cause, now: datetime, turn: int | None = None
+        self,
+        id: int,
+        *,
+        by: int | None,
+        cause: Cause,
+        now: datetime,
+        turn: int | None = None,
+        ended_at: datetime | None = None,
     ) -> Memory:
-        """Take a memory out of the present: replaced by another one, or ended (`by` None); it stays as history."""
+        """Take a memory out of the present: replaced by another one, or ended (`by` None); it stays as history.
+
+        It held until `ended_at`, when that is known from an older statement, else until now.
+        """
         if by == id:
             raise UsageError(f"Memory {id} cannot replace itself.")
         with self._db.transaction():
@@ -102,7 +122,8 @@ class Revisions(Memories, Changes):
             if by is not None:
                 self._refuse_circle(id, self.get_memory(by))
             before = self._fields(memory, ("state", "superseded_by", "superseded_at"))
-            after: Fields = {"state": str(State.SUPERSEDED), "superseded_by": by, "superseded_at": to_ms(now)}
+            ended = to_ms(ended_at or now)
+            after: Fields = {"state": str(State.SUPERSEDED), "superseded_by": by, "superseded_at": ended}
             self._write_columns(id, after)
             self._shelve(id)
             action = "ended" if by is None else "superseded"

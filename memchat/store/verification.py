@@ -8,10 +8,12 @@ from typing import Final
 
 from memchat.store import keywords, location, places, traces, vec0
 from memchat.store.connection import Database
+from memchat.text import fold, words
 
 MOST_TERMS: Final = 50  # texts whose terms are looked up in the word index
 _MOST_DOUBTS: Final = 200  # finds that are checked for being part of something kept
 _TERM_LENGTH: Final = 6
+_MERE: Final = 16  # bytes of a word that says nothing by itself
 
 
 @dataclass(slots=True)
@@ -33,7 +35,7 @@ def search(database: Database, erasure: Erasure, extra_files: Sequence[Path]) ->
     texts = traces.spread(erasure.texts, most)
     needles = _needles(database, erasure, texts)[:most]
     finds = traces.search_store(database, needles)
-    finds |= {file.name: traces.search_file(file, needles) for file in files}
+    finds |= {file.name: _search_beside(file, needles, erasure) for file in files}
     verdicts: dict[traces.Needle, bool] = {}
     for needle in set().union(*finds.values()):
         verdicts[needle] = len(verdicts) >= _MOST_DOUBTS or not _is_kept(database, needle)
@@ -42,6 +44,22 @@ def search(database: Database, erasure: Erasure, extra_files: Sequence[Path]) ->
     if len(texts) < len(erasure.texts):
         found[f"{len(texts)} of {len(erasure.texts)} texts"] = False
     return found
+
+
+def _search_beside(file: Path, needles: Sequence[traces.Needle], erasure: Erasure) -> set[traces.Needle]:
+    """Look through a file of lines; a message of one word, such as "hello", stands in what others said too."""
+    found = traces.search_file(file, needles)
+    mere = {needle for needle in found if _is_mere(needle.words) and fold(needle.words) not in erasure.terms}
+    if not mere:
+        return found
+    with file.open(encoding="utf-8", errors="replace") as lines:
+        whole = {fold(line.removeprefix("+")) for line in lines}
+    return found - {needle for needle in mere if fold(needle.words) not in whole}
+
+
+def _is_mere(text: str) -> bool:
+    """Tell whether a text is one short word; where words are not spaced, a few signs."""
+    return len(words(text)) == 1 and len(text.encode()) <= _MERE
 
 
 def _needles(database: Database, erasure: Erasure, texts: Collection[str]) -> list[traces.Needle]:

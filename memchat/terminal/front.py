@@ -90,7 +90,7 @@ class Front:
         self._wait()  # what keeps it is a part of the chat
         if self._repl is not None:
             return self._repl.may_keep_typed()
-        return self._app.settings.flag("terminal.history") and self._mode != "incognito"
+        return self._app.settings.flag("terminal.history") and self._mode == "normal"
 
     def memories(self) -> "Sequence[Memory]":
         """Return the memories to choose from."""

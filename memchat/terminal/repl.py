@@ -156,7 +156,7 @@ class Repl:
 
     def may_keep_typed(self) -> bool:
         """Tell whether the input history may take in what is typed now."""
-        return self._desk.app.settings.flag("terminal.history") and self._desk.chat.mode is not Mode.INCOGNITO
+        return self._desk.app.settings.flag("terminal.history") and self._desk.chat.mode is Mode.NORMAL
 
     def memories(self) -> list[Memory]:
         """Return the memories to choose from."""

@@ -16,7 +16,7 @@ from memchat.text import counted
 _LISTED = 20
 _TOLD = {
     Mode.NORMAL: "Memories are used and learnt again.",
-    Mode.READ_ONLY: "Memories are used; nothing is stored until /read-only again.",
+    Mode.READ_ONLY: "Memories are used; nothing is stored, your input neither, until /read-only again.",
     Mode.INCOGNITO: "No memories are read and nothing is stored until /incognito again.",
 }
 
