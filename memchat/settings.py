@@ -136,6 +136,7 @@ SETTINGS: Final = (
         "Share of unrelated questions that may pass the floor; the floor is measured for each embedding model.",
     ),
     _share("recall.floor", None, "A fixed similarity floor in place of the measured one.", -1.0, 1.0),
+    _share("recall.best_share", 0.3, "Share of the best memory's similarity that the others must have beside it."),
     _share(
         "recall.personal_weight",
         2.0,

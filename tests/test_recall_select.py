@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memchat.recall.ages import age_in_words, day_in_words
 from memchat.recall.options import RecallOptions
 from memchat.recall.search import Found
-from memchat.recall.select import Bar, are_twins, select
+from memchat.recall.select import Bar, are_twins, raised, select
 from memchat.recall.weigh import Weighed
 from memchat.records import Kind, Rankable, State, Verdict
 
@@ -34,6 +34,25 @@ def test_a_near_memory_is_injected():
 
 def test_a_far_one_is_below_the_floor_by_so_much():
     assert verdict([one(1, "oat milk", 0.21)]) == [("below_floor", "similarity 0.21, 0.04 below the floor of 0.25")]
+
+
+@pytest.mark.parametrize(
+    ("floor", "similarities", "wanted"),
+    [
+        (0.03, [0.6, 0.1, None], 0.18),
+        (0.25, [0.6], 0.25),
+        (0.03, [None], 0.03),
+        (0.03, [], 0.03),
+        (None, [0.6], None),
+    ],
+)
+def test_the_floor_rises_with_the_nearest_memory(floor, similarities, wanted):
+    weighed = [one(id, "x", similarity) for id, similarity in enumerate(similarities)]
+    assert raised(Bar(floor, 0.6), weighed, 0.3).floor == pytest.approx(wanted)
+
+
+def test_what_is_no_longer_true_does_not_raise_the_floor():
+    assert raised(Bar(0.03, 0.6), [one(1, "x", 0.9, past=True)], 0.3).floor == 0.03
 
 
 def test_shared_words_do_instead_of_nearness():

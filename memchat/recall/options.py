@@ -17,6 +17,7 @@ class RecallOptions:
     personal_weight: float = 2.0
     semantic_weight: float = 0.65
     cue_discount: float = 0.12
+    best_share: float = 0.3
     keyword_floor: float = 0.6
     importance_weight: float = 0.1
     use_weight: float = 0.05
@@ -47,6 +48,7 @@ _WEIGHTS = (
     "personal_weight",
     "semantic_weight",
     "cue_discount",
+    "best_share",
     "keyword_floor",
     "importance_weight",
     "use_weight",

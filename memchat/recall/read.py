@@ -13,7 +13,7 @@ from memchat.recall.profile import profile_size
 from memchat.recall.query import asks_about_past, guess_language, search_groups, search_texts
 from memchat.recall.rerank import SecondLook, look_again
 from memchat.recall.search import CANDIDATES, Found, find
-from memchat.recall.select import Bar, select
+from memchat.recall.select import Bar, raised, select
 from memchat.recall.weigh import weigh
 from memchat.records import ProfileEntry, Rankable, Recall, State
 from memchat.store import Store
@@ -70,6 +70,7 @@ def answer(
     searched = perf_counter()
     bar = _bar(asked, texts, options, profile)
     weighed = weigh(found, memories, options, moment, _noise(asked))
+    bar = bar if options.floor is not None else raised(bar, weighed, options.best_share)
     if options.rerank and look is not None:
         weighed, passed_over = look_again(weighed, bar, texts[0], look)
         bar = replace(bar, passed_over=passed_over)

@@ -1,7 +1,7 @@
 """Decides which candidates the model is given, and says of each in plain words why or why not."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
@@ -90,6 +90,12 @@ def select(weighed: Sequence[Weighed], bar: Bar, options: RecallOptions) -> Sele
         judged.append(_candidate(one, verdict, reason))
     block = memory_block(chosen.lines)
     return Selection(tuple(judged), block, estimate_tokens(block))
+
+
+def raised(bar: Bar, weighed: Sequence[Weighed], share: float) -> Bar:
+    """Return the bar with a floor of at least `share` of the best similarity: beside a near one, far ones are noise."""
+    best = max((one.found.similarity or 0.0 for one in weighed if not one.found.past), default=0.0)
+    return bar if bar.floor is None else replace(bar, floor=max(bar.floor, share * best))
 
 
 def passes(one: Weighed, bar: Bar) -> bool:
