@@ -121,7 +121,13 @@ SETTINGS: Final = (
     _flag("terminal.history", True, "Keep what you typed for arrow-up and search."),
     _flag("terminal.vi", False, "Edit the input line with vi keys."),
     _flag("terminal.clipboard", False, "Allow /copy to set the terminal's clipboard (OSC 52)."),
-    _whole("recall.limit", 5, "Most memories recalled beside a message.", 0, 50),
+    _whole(
+        "recall.limit",
+        5,
+        "Most memories recalled beside a message, not counting up to two repeated from the profile.",
+        0,
+        50,
+    ),
     _whole("recall.budget_tokens", 300, "Most tokens that the recalled memories may take.", 0, 8192),
     _whole(
         "recall.profile_tokens",

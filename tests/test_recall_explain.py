@@ -1,5 +1,6 @@
 """Why a memory was not recalled: each stage it can be lost at, and what would let it in."""
 
+import re
 from dataclasses import replace as changed
 
 import pytest
@@ -32,12 +33,17 @@ def test_words_of_its_text_name_it_too(store):
     assert expected(store, "live", "berlin moved").id == memory.id
 
 
-@pytest.mark.parametrize("expect", ["77", "I keep bees", "?"], ids=["id", "text", "no words"])
-def test_what_is_not_stored(store, expect):
+@pytest.mark.parametrize(
+    ("expect", "advice"),
+    [("77", "memchat list"), ("I keep bees", "memchat remember"), ("?", "memchat remember")],
+    ids=["id", "text", "no words"],
+)
+def test_what_is_not_stored(store, expect, advice):
     fill(store, "moved to Berlin")
     found = expected(store, "live", expect)
     assert (found.id, found.verdict) == (None, Verdict.NOT_STORED)
-    assert found.would_admit == "memchat remember"
+    assert advice in found.would_admit
+    assert expect != "77" or "remember" not in found.would_admit
 
 
 def test_what_belongs_to_another_user(store):
@@ -129,6 +135,50 @@ def test_what_is_over_the_budget_and_which_would_do(store):
     assert found.verdict is Verdict.OVER_BUDGET
     enough = int(found.would_admit.split("= ")[1])
     assert expected(store, "live far", memory.id, changed(OPTIONS, budget_tokens=enough)).verdict is Verdict.INJECTED
+
+
+def admitting(advice, options):
+    """Return the options with the changes that an advice names."""
+    named = dict(re.findall(r"recall\.(\w+) = (-?\d+(?:\.\d+)?)", advice))
+    return changed(options, **{key: float(value) if key == "floor" else int(value) for key, value in named.items()})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        changed(OPTIONS, limit=1, budget_tokens=70),
+        changed(OPTIONS, limit=3, budget_tokens=60),
+        changed(OPTIONS, floor=0.95, limit=2, budget_tokens=60),
+    ],
+    ids=["limit", "budget", "floor"],
+)
+def test_all_that_has_to_change_is_named_at_once(store, options):
+    fill(store, *(f"live {'there ' * (40 if n == 2 else n)}{n}" for n in range(8)))
+    found = recall(store, embedder(), "live", options, NOW).candidates
+    advised = []
+    for one in found:
+        advice = expected(store, "live", one.id, options).would_admit
+        if one.verdict is not Verdict.INJECTED:
+            advised.append(advice)
+            again = expected(store, "live", one.id, admitting(advice, options))
+            assert again.verdict is Verdict.INJECTED, (advice, again)
+    assert any(" and " in advice for advice in advised), advised
+
+
+def test_a_twin_of_one_that_would_come_first_is_told(store):
+    fill(store, "live there now", "live one", "live one!")
+    found = recall(store, embedder(), "live one", changed(OPTIONS, limit=5), NOW).candidates
+    last = next(one for one in found if one.verdict is Verdict.NEAR_DUPLICATE)
+    options = changed(OPTIONS, limit=0)
+    assert expected(store, "live one", last.id, options).verdict is Verdict.BEYOND_K
+    assert "says the same" in expected(store, "live one", last.id, options).would_admit
+
+
+def test_what_no_setting_admits_is_advised_a_cue(store):
+    fill(store, *("live " + f"there{n} " * 150 for n in range(45)))
+    options = changed(OPTIONS, floor=-1.0, limit=1, budget_tokens=8000)
+    last = recall(store, embedder(), "live", options, NOW).candidates[-1]
+    assert expected(store, "live", last.id, options).would_admit == "a cue that is nearer to the question"
 
 
 def test_what_was_learnt_only_later(store):

@@ -278,6 +278,17 @@ def test_an_inspection_shows_near_misses_with_their_reason(piped: Console) -> No
     assert "#11" in text_of(piped)
 
 
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [("Where do I live?", "floor 0.03 for a question about yourself"), ("Who built Rome?", "floor 0.03 for this")],
+)
+def test_the_floor_is_told_with_what_lowers_it(piped: Console, query: str, told: str) -> None:
+    found = Recall(query, "u", "fake-embed", 0.03, (candidate(1, Verdict.INJECTED),), "", 0)
+    for show in (print_why, print_inspection):
+        show(piped, found)
+        assert told in text_of(piped)
+
+
 def test_why_tells_profile_scores_and_drops(piped: Console) -> None:
     told = Recall("q", "u", None, None, (), "", 0, (ProfileEntry(2, "I am Ann."),), 6, keywords_only="no embedder")
     print_why(piped, told, {"no evidence": 2})

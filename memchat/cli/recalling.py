@@ -44,7 +44,10 @@ def inspect(
             autocompletion=completing.memory_ids,
         ),
     ] = None,
-    limit: Annotated[int | None, typer.Option("-k", help="At most so many memories.", min=0, max=50)] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option("-k", help="At most so many memories, beside those repeated from the profile.", min=0, max=50),
+    ] = None,
     as_of: Annotated[str | None, typer.Option(help="As it was on that day.", metavar="DATE")] = None,
     replay: Annotated[bool, typer.Option("--replay", help="With --turn: what it would be given now.")] = False,
     json_: JsonFlag = False,

@@ -10,13 +10,13 @@ from datetime import datetime
 
 from memchat.engine import Embedder
 from memchat.errors import NotFound
-from memchat.recall.ages import age_in_words
+from memchat.recall.admitting import would_admit
 from memchat.recall.options import RecallOptions
 from memchat.recall.read import recall
 from memchat.recall.rerank import SecondLook
 from memchat.records import Candidate, Memory, ProfileEntry, Recall, State, Verdict
 from memchat.store import Store
-from memchat.text import estimate_tokens, fold, words
+from memchat.text import fold, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def expectation(
     candidate = next((one for one in given.candidates if one.id == memory.id), None)
     if candidate is None:
         return _not_a_candidate(store, memory, given, as_of)
-    return Expected(memory.id, candidate.verdict, candidate.reason, _would_admit(candidate, given, options))
+    return Expected(memory.id, candidate.verdict, candidate.reason, would_admit(candidate, given, options))
 
 
 def replay(
@@ -140,8 +140,10 @@ def _absent(store: Store, expect: str) -> Expected:
     if owner is not None:
         reason = f"memory {expect} belongs to the user {owner}"
         return Expected(int(expect), Verdict.OTHER_USER, reason, f"--user {owner}")
-    reason = "no memory of this user " + (f"has the id {expect}" if expect.strip().isdigit() else "says that")
-    return Expected(None, Verdict.NOT_STORED, reason, "memchat remember")
+    if expect.strip().isdigit():
+        reason = f"no memory of this user has the id {expect.strip()}"
+        return Expected(None, Verdict.NOT_STORED, reason, "nothing: memchat list shows the ids there are")
+    return Expected(None, Verdict.NOT_STORED, "no memory of this user says that", "memchat remember")
 
 
 def _not_a_candidate(store: Store, memory: Memory, given: Recall, as_of: datetime | None) -> Expected:
@@ -157,40 +159,3 @@ def _not_a_candidate(store: Store, memory: Memory, given: Recall, as_of: datetim
         return Expected(memory.id, Verdict.NOT_EMBEDDED, reason, "memchat reindex")
     near = "shares no word with the question" if given.keywords_only else "is not among the nearest"
     return Expected(memory.id, Verdict.NOT_A_CANDIDATE, f"it {near}", "a cue that is nearer to the question")
-
-
-def _would_admit(candidate: Candidate, given: Recall, options: RecallOptions) -> str:
-    """Name the smallest change of a setting, or of the memory, that would let the candidate in."""
-    match candidate.verdict:
-        case Verdict.IN_PROFILE:
-            return "nothing: the model has it already"
-        case Verdict.SUPERSEDED:
-            return "a question about the past, or an --as-of before it was replaced"
-        case Verdict.BELOW_FLOOR:
-            return _lower_floor(candidate, given)
-        case Verdict.NEAR_DUPLICATE:
-            return "nothing: its twin is recalled; merge the two, or raise recall.duplicate_similarity"
-        case Verdict.OVER_BUDGET:
-            return f"recall.budget_tokens = {max(options.budget_tokens, given.tokens) + _size(candidate)}"
-        case Verdict.BEYOND_K:
-            return f"recall.limit = {_place(candidate, given)}"
-        case _:
-            return ""
-
-
-def _size(candidate: Candidate) -> int:
-    return estimate_tokens(f"- {candidate.text} ({age_in_words(candidate.age_days)})\n")
-
-
-def _place(candidate: Candidate, given: Recall) -> int:
-    """Return the candidate's place among those that only the limit keeps out, or that are recalled."""
-    profile = {entry.id for entry in given.profile}
-    counted = (Verdict.INJECTED, Verdict.BEYOND_K)
-    ranked = [one.id for one in given.candidates if one.verdict in counted and one.id not in profile]
-    return ranked.index(candidate.id) + 1
-
-
-def _lower_floor(candidate: Candidate, given: Recall) -> str:
-    if candidate.similarity is None or given.floor is None:
-        return "more words of the memory in the question, or a cue that holds them"
-    return f"recall.floor = {max(-1.0, candidate.similarity - 0.005):.2f}, or a cue that is nearer to the question"

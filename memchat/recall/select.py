@@ -14,6 +14,7 @@ from memchat.records import Candidate, Rankable, Verdict
 from memchat.text import estimate_tokens, words
 
 REPEATS: Final = 2  # so many of the first places may repeat a memory of the profile beside the message
+PASSED_OVER: Final = "the model, asked to pick, passed it over"
 _NEGATION_WORDS: Final = """no not never none nothing don't doesn't didn't can't cannot won't isn't aren't wasn't
     without nunca nada sin nicht kein keine keinen nie ohne ne pas jamais sans non mai senza não nem sem niet geen nooit
     zonder"""
@@ -138,7 +139,7 @@ def _judge(one: Weighed, place: int, bar: Bar, chosen: _Chosen, options: RecallO
     if twin is not None:
         return Verdict.NEAR_DUPLICATE, f"it says the same as {twin}, which is chosen already"
     if one.memory.id in bar.passed_over:
-        return Verdict.BEYOND_K, "the model, asked to pick, passed it over"
+        return Verdict.BEYOND_K, PASSED_OVER
     if not in_profile and chosen.counted >= options.limit:
         return Verdict.BEYOND_K, f"{options.limit} better ones are recalled already"
     needed = estimate_tokens(memory_block([*chosen.lines, block_line(one)]))

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from memchat.recall.query import speaks_of_self
 from memchat.records import Candidate, ProfileEntry, Recall, Turn, Verdict
 from memchat.terminal.render import Cell, age, days_ago, print_columns, quiet, say, shortened
 from memchat.text import counted
@@ -145,7 +146,8 @@ def _candidate_rows(hit: Candidate, brief: bool) -> list[list[Cell]]:
 def _how_searched(recall: Recall) -> str:
     if recall.keywords_only:
         return f"searched by words only: {recall.keywords_only}"
-    floor = f", floor {recall.floor:.2f}" if recall.floor is not None else ""
+    whose = " for a question about yourself" if speaks_of_self(recall.query) else " for this question"
+    floor = f", floor {recall.floor:.2f}{whose}" if recall.floor is not None else ""
     return f"searched with {recall.embed_model}{floor}" if recall.embed_model else "nothing was searched"
 
 
