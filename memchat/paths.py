@@ -47,7 +47,7 @@ def locate(db: str | None = None, config: str | None = None, user: str = DEFAULT
 def list_histories(paths: Paths) -> list[Path]:
     """Return the input histories of all users of the memory file that are there."""
     stem = _history_stem(paths.db, paths.models.with_name("memory.db"))
-    others = sorted(stem.parent.glob(f"{glob.escape(stem.name)}-*")) if stem.parent.is_dir() else []
+    others = sorted(stem.parent.glob(f"{glob.escape(stem.name)}-*")) if os.path.isdir(stem.parent) else []
     return [file for file in (stem, *others) if os.path.isfile(file)]
 
 

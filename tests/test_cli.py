@@ -438,6 +438,15 @@ def test_the_tree_of_commands_can_be_built_twice():
     assert build() is not build()
 
 
+def test_a_file_that_fails_is_named_and_not_taken_for_the_output(shell: Shell, monkeypatch: pytest.MonkeyPatch):
+    def fail(argv: object) -> int:
+        raise PermissionError(13, "Permission denied", "/home/ana/notes")
+
+    monkeypatch.setattr("memchat.cli._dispatch", fail)
+    result = shell.run("list")
+    assert (result.status, result.err) == (1, "memchat: /home/ana/notes cannot be used: permission denied.\n")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("argv", [["list", "--json"], ["export"], ["config", "show"]])
 def test_output_that_cannot_be_written_gets_a_sentence(shell: Shell, argv: list[str]):

@@ -191,8 +191,8 @@ def test_a_healthy_installation_passes(store, paths):
         ({"wanted": "ollama", "server": False, "server_fault": "Nothing answers."}, "ollama", "ollama serve"),
         ({"server_version": "0.4.7"}, "ollama", "Update"),
         ({"chat_model": None}, "chat model", "memchat setup"),
+        ({"chat_ready": False, "server": False, "wanted": "embedded"}, "chat model", "memchat setup"),
         ({"chat_ready": False}, "chat model", "ollama pull llama3.2:3b"),
-        ({"chat_ready": False, "server": False}, "chat model", "memchat setup"),
         ({"chat_remote": "https://ollama.com"}, "locality", "local"),
         ({"chat_context": 512}, "context", "larger window"),
         ({"embed_model": None}, "embedding model", "memchat setup"),
@@ -224,6 +224,33 @@ def test_each_fault_of_an_engine_is_named_with_its_mend(store, paths, fault, nam
 )
 def test_what_is_no_fault_passes(store, paths, state):
     assert failing(examine(store, paths, replace(GOOD, **state), now=NOW)) == {}
+
+
+def test_without_any_engine_both_are_named(store, paths):
+    failed = failing(examine(store, paths, replace(GOOD, server=False, chat_ready=False), now=NOW))
+    assert list(failed) == ["ollama", "chat model"]
+    assert "no embedded model" in failed["ollama"].found
+    assert "memchat setup" in failed["ollama"].mend
+
+
+@pytest.mark.parametrize(
+    ("notice", "mend"),
+    [
+        ("/x/memory.db cannot be written: nothing new will be remembered.", "chmod"),
+        ("The disk that holds /x/memory.db is full: nothing new will be remembered.", "disk space"),
+    ],
+)
+def test_a_file_that_takes_nothing_new_is_a_fault(store, paths, notice, mend):
+    store.notices.append(notice)
+    check = failing(examine(store, paths, GOOD, now=NOW))["writing"]
+    assert (check.found, mend in check.mend) == (notice, True)
+
+
+@posix
+def test_nothing_is_called_private_beside_a_memory_file_that_others_may_read(store, paths):
+    paths.db.chmod(0o444)
+    report = examine(store, paths, GOOD, now=NOW)
+    assert [check.name for check in report.checks if check.name in ("file modes", "private files")] == ["file modes"]
 
 
 def test_a_window_set_too_small_is_named(store, paths):

@@ -185,3 +185,11 @@ def test_an_embedded_model_is_called_by_its_own_name(shell: Shell, which: str, n
     if which == "~/my.gguf":
         (shell.home / "my.gguf").touch()
         assert shell.run("--engine", "embedded", "doctor", "--json").out.count(f'"{name}"') == 1
+
+
+@pytest.mark.parametrize(("argv", "status"), [(["doctor"], 1), (["doctor", "--privacy"], 0)])
+def test_a_folder_that_cannot_be_reached_stops_no_doctor(shell: Shell, argv: list[str], status: int):
+    result = shell.run("--db", f"/{'x' * 300}/memory.db", *argv)  # too long a name: not even root can look there
+    assert result.status == status
+    assert "The result cannot be written" not in result.err
+    assert "memory file" in result.out

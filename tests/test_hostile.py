@@ -218,6 +218,7 @@ def test_somebody_without_the_rights_is_told_so_and_the_file_stays(bare: Shell):
         check=False,
     )
     assert ran.returncode == 0, ran.stderr[-2000:]
+    assert "The result cannot be written" not in ran.stdout
     for name, answers in zip(RIGHTS, json.loads(ran.stdout), strict=True):
         _, _, statuses, sentence = RIGHTS[name]
         results = {argv[0]: Result(*answer) for argv, answer in zip(_CALLS, answers, strict=True)}

@@ -33,7 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _silence(sys.stdout)
         return 0
     except OSError as error:
-        _say(f"The result cannot be written: {(error.strerror or 'unknown').lower()}.")
+        what = "The result cannot be written" if error.filename is None else f"{error.filename} cannot be used"
+        _say(f"{what}: {(error.strerror or 'unknown').lower()}.")
         _silence(sys.stdout)
         return 1
     except KeyboardInterrupt:

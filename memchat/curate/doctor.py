@@ -14,7 +14,7 @@ from memchat.errors import MemchatError, StoreError
 from memchat.paths import Paths, list_histories
 from memchat.recall.embed import same_space
 from memchat.records import EmbedderCard
-from memchat.store import Store
+from memchat.store import MODES, NOTHING_NEW, Store
 from memchat.text import counted
 
 _LEAST_CONTEXT: Final = 2048  # tokens: a profile, five memories, a question and a reply need about this
@@ -85,12 +85,14 @@ def examine(
     config_fault: str = "",
 ) -> Report:
     """Look at everything; a `store` of None is a file that could not be opened, with `store_fault` saying why."""
+    of_file = list(_store_checks(store, store_fault))
+    wide_file = any(check.name == MODES and not check.ok for check in of_file)
     checks = [
         _config_check(paths, config_fault),
-        *_store_checks(store, store_fault),
+        *of_file,
         *_told(_index_checks(store, embedder)),
         *_engine_checks(engine, num_ctx, embedder),
-        *_mode_checks(paths, with_db=store is None),
+        *_mode_checks(paths, with_db=store is None, told=wide_file),
         *_told(_machine_checks(store, paths, now)),
     ]
     return Report(all(check.ok for check in checks), tuple(checks))
@@ -140,7 +142,16 @@ def _store_checks(store: Store | None, fault: str) -> Iterator[Check]:
         yield Check(found.name, False, found.found, found.mend)
     if not faults:
         yield Check("memory file", True, f"{store.path}: {counted(store.count_memories(), 'memory')}, whole")
-    yield from (Check("file rights", True, notice) for notice in store.notices)
+    # What keeps vectors from being searched is told with the index.
+    yield from (_notice_check(store, notice) for notice in store.notices if notice != store.why_no_vectors)
+
+
+def _notice_check(store: Store, notice: str) -> Check:
+    if not notice.endswith(NOTHING_NEW):
+        return Check("file rights", True, notice)  # mended by now
+    if "is full" in notice:
+        return Check("writing", False, notice, "Free some disk space.")
+    return Check("writing", False, notice, f"chmod u+rw {store.path}; chmod u+rwx {store.path.parent}")
 
 
 def _index_checks(store: Store | None, embedder: EmbedderCard | None) -> Iterator[Check]:
@@ -207,7 +218,6 @@ def _engine_checks(engine: EngineState, num_ctx: int, embedder: EmbedderCard | N
 
 
 def _server_check(engine: EngineState) -> Check:
-    needed = engine.wanted == "ollama"
     if engine.server:
         version = _version(engine.server_version)
         old = version is not None and (0, 0, 0) < version < _OLDEST_SERVER
@@ -217,9 +227,15 @@ def _server_check(engine: EngineState) -> Check:
     refused = engine.server_fault and engine.server is None
     if refused:
         return Check("ollama", False, why, "memchat config unset host")
-    if not needed:
-        return Check("ollama", True, why.rstrip(".") + ("; the embedded model serves" if engine.chat_ready else ""))
-    return Check("ollama", False, why, "ollama serve")
+    if engine.wanted == "ollama":
+        return Check("ollama", False, why, "ollama serve")
+    if engine.chat_ready:
+        return Check("ollama", True, why.rstrip(".") + "; the embedded model serves")
+    if engine.wanted == "embedded":
+        return Check("ollama", True, why.rstrip(".") + "; the settings ask for the embedded model")
+    return Check(
+        "ollama", False, f"{why.rstrip('.')}, and no embedded model is there", "ollama serve, or: memchat setup"
+    )
 
 
 def _version(text: str | None) -> tuple[int, ...] | None:
@@ -294,13 +310,16 @@ def _mode(place: Path) -> int | None:
         return None
 
 
-def _mode_checks(paths: Paths, *, with_db: bool) -> Iterator[Check]:
+def _mode_checks(paths: Paths, *, with_db: bool, told: bool) -> Iterator[Check]:
+    """Name what others may read; `told` when the memory file's own check has named some of it already."""
     wide = [
         Check("private files", False, f"others may read {place} (mode {mode:o})", f"chmod {wanted:o} {place}")
         for place, wanted in _private_places(paths, with_db=with_db)
         if (mode := _mode(place)) is not None and mode & 0o077
     ]
-    yield from wide or [Check("private files", True, "only you can read the files")]
+    yield from wide
+    if not wide and not told:
+        yield Check("private files", True, "only you can read the files")
 
 
 def _machine_checks(store: Store | None, paths: Paths, now: datetime) -> Iterator[Check]:

@@ -11,7 +11,7 @@ from memchat.store import location, migrations, scrubbing
 from memchat.store.connection import Database, open_database
 from memchat.store.drops import Drops
 from memchat.store.erase import Erase
-from memchat.store.health import Health
+from memchat.store.health import MODES, Health
 from memchat.store.keys import Keys
 from memchat.store.keywords import Keywords
 from memchat.store.queue import Queue
@@ -22,7 +22,9 @@ from memchat.store.turns import Turns
 from memchat.store.undo import Undo
 from memchat.store.vectors import Vectors
 
-__all__ = ["Store", "slot_value"]
+__all__ = ["MODES", "NOTHING_NEW", "Store", "slot_value"]
+
+NOTHING_NEW: Final = "nothing new will be remembered."  # ends the notice of a file that cannot be written
 
 _COUNTED: Final = ("users", "memories", "keys", "sessions", "turns", "queue", "recalls", "changes", "tombstones")
 
@@ -50,14 +52,14 @@ class Store(Health, Undo, Erase, Keys, Keywords, Vectors, Sessions, Turns, Recal
         if writable:
             notices += location.tighten(path)
         elif not read_only:
-            notices.append(f"{path} cannot be written: nothing new will be remembered.")
+            notices.append(f"{path} cannot be written: {NOTHING_NEW}")
         try:
             database = open_database(path, migrations.NEWEST, writable=writable)
         except StoreFull:  # there is not even room for SQLite's own files beside it
             if not writable or not path.stat().st_size:
                 raise
             database = open_database(path, migrations.NEWEST, writable=False)
-            notices.append(f"The disk that holds {path} is full: nothing new will be remembered.")
+            notices.append(f"The disk that holds {path} is full: {NOTHING_NEW}")
         try:
             migrations.migrate(database)
             if database.writable:

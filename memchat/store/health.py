@@ -17,6 +17,9 @@ _RESCUE: Final = "bring back a backup, or rescue the text with `memchat export`"
 _FIX: Final = "run `memchat doctor --fix`"
 
 
+MODES: Final = "file modes"  # the check for what other people may read
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
     """One thing to look at: `look` tells what is wrong, "" when nothing is; `repair` mends it where it can be."""
@@ -182,7 +185,7 @@ CHECKS: Final = (
     Check("integrity", Health.look_at_integrity, _RESCUE),
     Check("contents", Health.look_at_contents, _RESCUE),
     Check("log", Health.look_at_log, repair=Health.delete_broken_log),
-    Check("file modes", Health.look_at_modes, repair=Health.tighten),
+    Check(MODES, Health.look_at_modes, repair=Health.tighten),
     Check("comparison", Health.look_at_folding, repair=Health.refold),
     Check("keys", Health.look_at_keys, repair=Health.rebuild_keys),
     Check("words", Health.look_at_words, repair=Health.rebuild_words),
