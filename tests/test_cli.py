@@ -11,6 +11,7 @@ import pytest
 
 from memchat import __version__
 from memchat.cli.program import build
+from memchat.errors import EngineUnreachable
 from memchat.settings import SETTINGS
 from tests.commands import Shell
 from tests.standin import StandIn
@@ -48,6 +49,10 @@ def server() -> Iterator[StandIn]:
 def ollama(tmp_path: Path, server: StandIn) -> Shell:
     """An Ollama server with a chat model and nomic-embed-text."""
     return Shell(tmp_path, server.url)
+
+
+def _fail(*_: object, **__: object) -> None:
+    raise EngineUnreachable("It has gone.")
 
 
 COMMANDS = [
@@ -339,6 +344,33 @@ class TestWithOllama:
         assert [memory["id"] for memory in result["memories"]] == [1]
         assert set(result["timings_ms"]) == {"embed", "search", "first_token", "total"}
         assert ollama.ok("stats", "--json").json["queue"] == 1
+
+    def test_the_next_ask_takes_up_what_the_last_left(self, ollama: Shell):
+        ollama.ok("ask", "I live in Turin.")
+        assert ollama.ok("list").out == ""
+        ollama.ok("ask", "What is near?", "--no-learn")
+        assert ollama.ok("list").out == ""
+        ollama.ok("ask", "What is near?")
+        assert [memory["text"] for memory in ollama.ok("list", "--json").json] == ["I live in Turin."]
+        assert ollama.ok("stats", "--json").json["queue"] == 1
+
+    def test_what_cannot_be_learnt_after_an_answer_waits_on(self, ollama: Shell, monkeypatch: pytest.MonkeyPatch):
+        ollama.ok("ask", "I live in Turin.")
+        monkeypatch.setattr("memchat.app.learning.learn_turn", _fail)
+        assert ollama.ok("ask", "What is near?").err == ""
+        assert ollama.ok("stats", "--json").json["queue"] == 2
+
+    def test_whoever_asks_at_a_terminal_is_told_the_first_times_what_is_kept(self, ollama: Shell):
+        pytest.importorskip("pexpect")
+        pytest.importorskip("pyte")
+        from tests.window import Terminal
+
+        def told() -> bool:
+            window = Terminal(["memchat", "ask", "I live in Turin."], ollama.environ, columns=120)
+            assert window.until_over() == 0
+            return "at once: memchat learn" in str(window.lines())
+
+        assert [told() for _ in range(4)] == [True, True, True, False]
 
     def test_the_wire_has_prefixes_and_one_num_ctx(self, ollama: Shell, server: StandIn):
         ollama.remember(BERLIN)

@@ -302,3 +302,38 @@ def test_whatever_a_file_holds_only_our_error_comes_out(content):
     with suppress(UsageError):
         parse_transcript(b"[" + content.replace(b"\n", b",") + b"]", "file")
     parse_lines(content.splitlines(), NOW)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "User: I live in Turin.\nI like it.\nAssistant: Nice.\nUser: And you?\nAssistant: Nowhere.\n",
+        "# A talk\n\nYou: I live in Turin.\nI like it.\nAI: Nice.\nYou: And you?\nAI: Nowhere.",
+        "Human: I live in Turin.\nI like it.\n\nClaude: Nice.\n\nHuman: And you?\n\nClaude: Nowhere.\n",
+        "**User:** I live in Turin.\nI like it.\n\n**AI:** Nice.\n\n**User:** And you?\n\n**Assistant:** Nowhere.",
+        "System: Be brief.\nME: I live in Turin.\nI like it.\nbot: Nice.\nme: And you?\nbot: Nowhere.",
+        "## User\n## You said:\nI live in Turin.\nI like it.\n## ChatGPT said:\nNice.\nYou: And you?\nAI: Nowhere.",
+        "**You**\n\nI live in Turin.\nI like it.\n\n**Assistant**\n\nNice.\n\n**You**\n\nAnd you?\n\n**AI**\nNowhere.",
+    ],
+)
+def test_a_text_that_names_the_speakers_is_a_transcript(text):
+    turns = parse_transcript(text.encode(), "talk.txt").turns
+    assert [(turn.user_text, turn.reply) for turn in turns] == [
+        ("I live in Turin.\nI like it.", "Nice."),
+        ("And you?", "Nowhere."),
+    ]
+    assert all(turn.at is None for turn in turns)
+
+
+@pytest.mark.parametrize(
+    "before", ["[2024-03-01 10:00] User", "User (2024-03-01T10:00Z)", "2024-03-01 11:00+01:00 You"]
+)
+def test_a_time_beside_a_name_is_when_it_was_said(before):
+    (turn,) = parse_transcript(f"{before}: I moved to Milan.\nAI: Nice.".encode(), "talk.txt").turns
+    assert turn.at == datetime(2024, 3, 1, 10, tzinfo=UTC)
+    assert turn.user_text == "I moved to Milan."
+
+
+def test_a_text_without_speakers_is_refused_with_the_forms_that_can_be_read():
+    with pytest.raises(UsageError, match=r'JSON Lines of .*"User: …".*Claude export'):
+        parse_transcript(b"Dear diary,\nI live in Turin.\n", "diary.txt")

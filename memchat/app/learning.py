@@ -1,7 +1,7 @@
 """Learning in the foreground, for `memchat learn`: what waits, a transcript tried out, missing cues."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -11,17 +11,30 @@ from threading import Event
 
 from memchat.alone import alone
 from memchat.app import App
-from memchat.errors import Cancelled, EngineError, EngineUnreachable, ModelMissing, StoreBusy, StoreUnusable
+from memchat.errors import (
+    Cancelled,
+    EngineError,
+    EngineUnreachable,
+    MemchatError,
+    ModelMissing,
+    StoreBusy,
+    StoreUnusable,
+)
 from memchat.learn import Learned, LearnOptions, learn_turn
 from memchat.learn.chores import write_missing_cues
 from memchat.learn.extract import Trust
 from memchat.learn.worker import LOCK_SUFFIX
 from memchat.paths import memory_folder, typed_path
-from memchat.records import Memory
+from memchat.records import Memory, QueuedTurn
 from memchat.store import Store
 
+_AT_ONCE = 3  # exchanges that a question takes up after its answer: nobody waits for more
 _END_OF_TIME = datetime(9999, 1, 1, tzinfo=UTC)  # turns that were put off are due then too
 Progress = Callable[[float, float], None]
+
+
+def _silent(done: float, of: float) -> None:
+    """Show no progress."""
 
 
 @dataclass(slots=True)
@@ -52,6 +65,19 @@ def finish(app: App, stop: Event, progress: Progress) -> Outcome:
     with _learning_alone(app.store):
         _learn_all(app, app.store, outcome, stop, progress)
     return outcome
+
+
+def take_up(app: App, before: int) -> list[Memory]:
+    """Learn a few exchanges that waited before turn `before`; return what is new. What fails now waits on."""
+    outcome = Outcome()
+    try:
+        waiting = [queued for queued in app.store.list_queued(_AT_ONCE, app.clock()) if queued.turn.id < before]
+        if waiting:
+            with _learning_alone(app.store):
+                _learn_each(app, app.store, waiting, outcome, Event())
+    except (MemchatError, KeyboardInterrupt):
+        pass  # the answer was given; the rows are still in the queue
+    return outcome.added
 
 
 def dry(app: App, file: str | None, stop: Event, progress: Progress, *, skip_bad: bool = False) -> Outcome:
@@ -90,8 +116,13 @@ def _learning_alone(store: Store) -> Iterator[None]:
 
 
 def _learn_all(app: App, store: Store, outcome: Outcome, stop: Event, progress: Progress) -> None:
+    _learn_each(app, store, store.list_queued(1 << 30, _END_OF_TIME), outcome, stop, progress)
+
+
+def _learn_each(  # noqa: PLR0917 - as `learn_turn`
+    app: App, store: Store, waiting: Sequence[QueuedTurn], outcome: Outcome, stop: Event, progress: Progress = _silent
+) -> None:
     options, trust = LearnOptions.of(app.settings), Trust()
-    waiting = store.list_queued(1 << 30, _END_OF_TIME)
     for number, queued in enumerate(waiting):
         progress(number, len(waiting))
         if stop.is_set():

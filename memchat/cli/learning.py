@@ -32,7 +32,12 @@ def register(program: typer.Typer) -> None:
 def learn(
     context: typer.Context,
     file: Annotated[
-        str | None, typer.Option(help="A transcript, or a ChatGPT or Claude export.", metavar="TRANSCRIPT")
+        str | None,
+        typer.Option(
+            help='A transcript: JSON Lines of {"user","assistant","at"}, text with "User: …" and "Assistant: …" (also '
+            "You/AI, Me, Human, bold, a date beside the name), or a ChatGPT or Claude export.",
+            metavar="TRANSCRIPT",
+        ),
     ] = None,
     cues: Annotated[bool, typer.Option("--cues", help="Write the questions that memories lack.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be learnt.")] = False,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from memchat.app import App
     from memchat.chat import Attachment, TurnResult
 
+_FIRST_TIMES = 3  # conversations after which one knows that what is said is learnt from later
 _STDIN_WAIT = 0.5  # seconds to wait for a pipe to show data; a longer wait is asked for with "-"
 PersonaOption = Annotated[
     str | None,
@@ -88,6 +89,8 @@ def ask(
 ) -> None:
     """Ask one thing; piped input and attached files are material and never learnt from.
 
+    What you say is kept to be learnt from by the next `ask` or `chat`, after its answer, or at once by `memchat learn`.
+
     Example: git diff | memchat ask "review this"
     """
     from memchat.chat import Mode
@@ -115,6 +118,21 @@ def ask(
         print_json(_as_json(result))
     if result.interrupted:
         raise Cancelled("The reply was interrupted.")
+    if result.queued and result.turn is not None:
+        _learn_from_before(app, result.turn)
+
+
+def _learn_from_before(app: "App", turn: int) -> None:
+    """Take up what earlier questions left, and say to whoever sits there what becomes of this one."""
+    from memchat.app.learning import take_up  # late: an answer needs none of it
+
+    sys.stdout.flush()
+    watched = sys.stderr is not None and sys.stderr.isatty()
+    for memory in take_up(app, turn):
+        if watched:
+            tell(f"Learnt from before: #{memory.id} {memory.text}")
+    if watched and len(app.store.list_sessions(limit=_FIRST_TIMES + 1)) <= _FIRST_TIMES:
+        tell("Kept to be learnt from by the next ask or chat; at once: memchat learn")
 
 
 def _refuse_both(incognito: bool, continue_: bool, resume: int | None) -> None:

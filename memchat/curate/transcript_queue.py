@@ -14,7 +14,12 @@ from memchat.learn.secrets import redact_secrets
 from memchat.records import Turn
 from memchat.store import Store
 
-_SPEAKERS: Final[dict[Form, str]] = {"lines": "transcript", "chatgpt": "ChatGPT", "claude": "Claude"}
+_SPEAKERS: Final[dict[Form, str]] = {
+    "lines": "transcript",
+    "text": "transcript",
+    "chatgpt": "ChatGPT",
+    "claude": "Claude",
+}
 _Mark = tuple[str, str, datetime | None]
 _CLAUSE_END: Final = re.compile(r"[.!?;…。！？]+\s+|\n+|, (?:and|but) ")
 

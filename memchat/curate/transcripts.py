@@ -1,4 +1,4 @@
-"""Conversations held elsewhere, read as turns to learn from: plain JSON Lines, ChatGPT's and Claude's exports."""
+"""Conversations held elsewhere, read as turns to learn from: JSON Lines, plain text, ChatGPT's and Claude's exports."""
 
 import hashlib
 import lzma
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from memchat.curate.import_lines import BadLine, name_faults
+from memchat.curate.spoken_lines import read_spoken
 from memchat.errors import UsageError
 from memchat.paths import read_outside
 from memchat.text import clean
@@ -19,7 +20,11 @@ from memchat.text import clean
 if TYPE_CHECKING:
     from memchat.curate.shapes import ClaudeConversation, GptConversation
 
-Form = Literal["lines", "chatgpt", "claude"]
+Form = Literal["lines", "text", "chatgpt", "claude"]
+FORMS: Final = (
+    'JSON Lines of {"user","assistant","at"}, text with "User: …" and "Assistant: …" before what was said, '
+    "or a ChatGPT or Claude export"
+)
 _MEMBER: Final = "conversations.json"
 _BIGGEST_BYTES: Final = 1 << 30
 _LAST_EPOCH: Final = 7_000_000_000  # seconds; the year 2191
@@ -54,10 +59,26 @@ def read_transcript(path: Path, *, skip_bad: bool = False) -> Transcript:
 def parse_transcript(content: bytes, name: str, *, skip_bad: bool = False) -> Transcript:
     """Read the content of a transcript called `name`; raises UsageError naming every bad line unless `skip_bad`."""
     content = content.removeprefix(b"\xef\xbb\xbf")
-    transcript = _read_export(content, name) if content.lstrip()[:1] == b"[" else _read_lines(content)
+    transcript = _read_any(content, name)
     if transcript.bad and not skip_bad:
         raise UsageError(name_faults(name, transcript.bad))
     return transcript
+
+
+def _read_any(content: bytes, name: str) -> Transcript:
+    """Read a content by its form; a text too may begin with a bracket, around a date."""
+    first = content.lstrip()[:2]
+    if first[:1] == b"{":
+        return _read_lines(content)
+    if first[:1] == b"[" and not first[1:].isdigit():
+        return _read_export(content, name)
+    spoken = read_spoken(content.decode("utf-8", "replace"))
+    if spoken:
+        said = [_Said(line.by_user, line.text, line.at) for line in spoken if line.by_user is not None and line.text]
+        return Transcript("text", tuple(_pair("", None, said)), ())
+    if content.strip() and b'{"' not in content:
+        raise UsageError(f"{name} is no transcript that can be read. It may be: {FORMS}.")
+    return _read_lines(content)
 
 
 def _read(path: Path) -> bytes:
