@@ -157,6 +157,14 @@ def test_incognito_reads_nothing_and_read_only_reads(store: Store):
         assert ("Berlin" in prompt, "peanuts" in prompt) == (reads, reads)
 
 
+def test_what_is_marked_private_is_told_to_be_kept_nowhere(store: Store):
+    private, open_ = (say(chat_with(store, FakeChat()), text) for text in ("<private>I sing.</private>", "I sing."))
+    assert [one.sentence for one in private if isinstance(one, Notice)] == [
+        "Not written down: what you marked private and the reply to it."
+    ]
+    assert not any(isinstance(one, Notice) for one in open_)
+
+
 def test_private_spans_and_secrets_reach_the_model_but_no_file(store: Store, tmp_path: Path):
     model = FakeChat("ok")
     text = "My friend <private>Zebulon</private> says my card is 4111 1111 1111 1111."
@@ -165,7 +173,8 @@ def test_private_spans_and_secrets_reach_the_model_but_no_file(store: Store, tmp
     assert "Zebulon" in newest
     assert "4111 1111 1111 1111" in newest
     assert "<private>" not in newest
-    assert any(isinstance(event, Notice) and "Not written down" in event.sentence for event in events)
+    told = [event.sentence for event in events if isinstance(event, Notice)]
+    assert told == ["Not written down: card number, what you marked private and the reply to it."]
     store.close()
     for file in tmp_path.iterdir():
         assert b"Zebulon" not in file.read_bytes(), file

@@ -79,10 +79,53 @@ def test_card_numbers_pass_luhn(digits: str, right: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "right"), [("DE29990000000000000099", True), ("DE28990000000000000099", False), ("DE29", False)]
+    ("text", "right"),
+    [
+        ("DE29990000000000000099", True),
+        ("DE28990000000000000099", False),
+        ("DE29", False),
+        ("", False),
+        ("QQ92" + "0" * 18, False),  # no such country
+        ("DE02" + "0" * 15, False),  # too short for its country
+    ],
 )
 def test_ibans_pass_mod_97(text: str, right: bool) -> None:
     assert is_iban(text) is right
+
+
+def made_iban(start: str, rest: str) -> str:
+    """Return letters, check digits that fit, and the rest."""
+    return next(code for n in range(2, 99) if is_mod_97(code := f"{start}{n:02}{rest}"))
+
+
+def is_mod_97(code: str) -> bool:
+    return int("".join(str(int(character, 36)) for character in code[4:] + code[:4])) % 97 == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        made_iban("QQ", "K7XJ2M9PL4TR8VNW"),
+        made_iban("DE", "K7XJ2M9PL4TR8V"),
+        made_iban("DE", "370400440532013000") + "Zk3Lw==",
+        "aGk+" + made_iban("DE", "370400440532013000"),
+        made_iban("DE", "370400440532013000") + "/x9Q",
+    ],
+    ids=["no country", "wrong length", "goes on", "part of more", "goes on by a slash"],
+)
+def test_what_only_happens_to_fit_mod_97_is_no_iban(text: str) -> None:
+    assert redact_secrets(f"the blob is {text}")[1] == ()
+
+
+def test_a_number_in_a_sentence_is_an_iban_in_any_spacing() -> None:
+    code = made_iban("DE", "370400440532013000")
+    spaced = " ".join(code[at : at + 4] for at in range(0, len(code), 4))
+    assert redact_secrets(f"iban={code}")[0] == "iban=[secret: IBAN]"
+    for form in (code, spaced, code.lower()):
+        assert redact_secrets(f"send it to {form} is what she said") == (
+            "send it to [secret: IBAN] is what she said",
+            ("IBAN",),
+        )
 
 
 def test_secrets_are_found_in_order_without_overlaps() -> None:

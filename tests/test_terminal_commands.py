@@ -10,7 +10,7 @@ import pytest
 from memchat.chat import Mode
 from memchat.errors import MemchatError, NotFound, UsageError
 from memchat.records import Cause, Kind, NewMemory, State
-from memchat.terminal.commands import COMMANDS, Call, find_command, read_call, run_command
+from memchat.terminal.commands import COMMANDS, Call, find_command, in_chat, read_call, run_command
 from memchat.terminal.desk import Leave, Outcome, Say, Write
 from memchat.terminal.talk_commands import SAMPLING
 from tests.fakes import FakeChat
@@ -74,6 +74,19 @@ def test_a_typo_is_answered_with_the_nearest_command(stage: Stage, word: str, ne
 def test_a_lone_slash_is_told_and_not_sent(stage: Stage) -> None:
     with pytest.raises(UsageError, match="alone is no command"):
         run(stage, "/")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("There is no memory 9; `memchat list` shows those there are.", "/memories shows"),
+        ("There is no session 9; `memchat sessions` shows those there are.", "/sessions shows"),
+        ("`memchat setup` gets one.", "`memchat setup` gets one."),
+        ("run `memchat doctor --fix`", "`memchat doctor --fix`"),
+    ],
+)
+def test_a_sentence_in_the_chat_names_its_own_commands(sentence: str, told: str) -> None:
+    assert told in in_chat(sentence)
 
 
 def test_names_and_aliases_are_unique_and_described() -> None:

@@ -183,8 +183,8 @@ class Chat:
         from memchat.learn import explicit_request  # late: the prompt need not wait for the grammar of wishes
 
         typed = draft.typed
-        if typed.secrets:
-            yield Notice(f"Not written down: {', '.join(typed.secrets)}.")
+        if typed.left_out:
+            yield Notice(f"Not written down: {', '.join(typed.left_out)}.")
         wish = explicit_request(typed.kept)
         draft.kept = self.store is not None and not self.store.read_only and self.mode is Mode.NORMAL
         if wish is not None and not draft.kept:

@@ -9,6 +9,7 @@ from memchat.text import clean
 
 _PRIVATE: Final = re.compile(r"<private>(.*?)(?:</private>|\Z)", re.IGNORECASE | re.DOTALL)
 PRIVATE_MARK: Final = "[private]"
+_TOLD: Final = "what you marked private and the reply to it"
 SECRET_MARK: Final = "[secret: repeated]"
 
 
@@ -21,6 +22,11 @@ class Typed:
     secrets: tuple[str, ...]  # kinds of secrets that were replaced
     values: tuple[str, ...] = ()  # the secrets themselves
     private: bool = False  # whether something was marked as private
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What of the message and its reply is kept nowhere, in words."""
+        return (*self.secrets, *((_TOLD,) if self.private else ()))
 
 
 def separate(text: str) -> Typed:

@@ -82,7 +82,14 @@ _CARD_EXTRAS: Final = re.compile(
     r"(?i)\b(?:exp(?:ires|iry)?\.?|valid (?:thru|until)|cvv2?|cvc2?|csc|g[uü]ltig bis|caduca|exp\.? date)"
     r"[\s:=]*(\d{2} ?/ ?\d{2,4}|\d{3,4})\b"
 )
-_IBAN: Final = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){2,8}(?: ?[A-Z0-9]{1,4})?\b", re.I)
+_IBAN_START: Final = re.compile(r"(?<![\w+/])[A-Z]{2}\d{2}(?= ?[A-Z0-9])", re.I)
+_IBAN_REGISTRY: Final = """AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27
+    DK18 DO28
+    EE20 EG29 ES24 FI18 FK18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HN28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30
+    KW30 KZ20 LB28 LC32 LI21 LT20 LU20 LV21 LY25 MC27 MD24 ME22 MK19 MN20 MR27 MT31 MU30 NI28 NL18 NO15 OM23 PK24
+    PL28 PS29 PT25 QA29 RO24 RS22 RU33 SA24 SC31 SD18 SE24 SI19 SK24 SM27 SO23 ST25 SV28 TL23 TN24 TR26 UA29 VA22
+    VG24 XK20 YE30"""  # how long the numbers of each country are: ISO 13616
+_IBAN_LENGTHS: Final = {entry[:2]: int(entry[2:]) for entry in _IBAN_REGISTRY.split()}
 
 
 def is_card_number(digits: str) -> bool:
@@ -94,9 +101,9 @@ def is_card_number(digits: str) -> bool:
 
 
 def is_iban(text: str) -> bool:
-    """Tell whether `text` passes the mod-97 check of ISO 13616."""
+    """Tell whether `text` is as long as its country's numbers and passes the mod-97 check, both of ISO 13616."""
     code = re.sub(r"\s", "", text).upper()
-    if not 15 <= len(code) <= 34 or not re.fullmatch(r"[A-Z]{2}\d{2}[A-Z0-9]+", code):
+    if len(code) != _IBAN_LENGTHS.get(code[:2]) or not re.fullmatch(r"[A-Z]{2}\d{2}[A-Z0-9]+", code):
         return False
     return int("".join(str(int(character, 36)) for character in code[4:] + code[:4])) % 97 == 1
 
@@ -117,12 +124,12 @@ def _cards(text: str) -> Iterator[Secret]:
 
 
 def _ibans(text: str) -> Iterator[Secret]:
-    for found in _IBAN.finditer(text):
-        # The pattern may have run into the next word: the longest valid beginning is the number.
-        for end in range(found.end(), found.start() + 14, -1):
-            if is_iban(text[found.start() : end]) and not text[end - 1].isspace():
-                yield Secret(found.start(), end, "IBAN")
-                break
+    for start in _IBAN_START.finditer(text):
+        length = _IBAN_LENGTHS.get(start.group()[:2].upper(), 4)
+        # A word that begins right behind it would make it a part of something else, such as base64.
+        whole = re.compile(rf"(?: ?[A-Z0-9]){{{length - 4}}}(?![\w+/=])", re.IGNORECASE).match(text, start.end())
+        if whole and is_iban(text[start.start() : whole.end()]):
+            yield Secret(start.start(), whole.end(), "IBAN")
 
 
 # -- values that follow their name

@@ -17,6 +17,7 @@ from memchat.terminal import talk_commands as talk
 from memchat.terminal.desk import SWITCH, Command, Completes, Desk, Leave, Outcome
 from memchat.terminal.render import Row, print_columns, quiet, say
 
+_PROGRAM_COMMAND: Final = re.compile(r"`memchat ([a-z-]+)`")
 _CALL: Final = re.compile(r"/([A-Za-z][\w-]*)(?:\s+(.*))?$")
 
 
@@ -48,6 +49,16 @@ def run_command(desk: Desk, call: Call) -> Outcome:
     if command is None:
         raise UsageError(_unknown(call))
     return command.run(desk, call.rest)
+
+
+def in_chat(sentence: str) -> str:
+    """Return a sentence with slash commands in the place of the program's own, where there is one of the name."""
+
+    def named(found: re.Match[str]) -> str:
+        command = find_command(found[1])
+        return f"/{command.name}" if command else found[0]
+
+    return _PROGRAM_COMMAND.sub(named, sentence)
 
 
 def _unknown(call: Call) -> str:

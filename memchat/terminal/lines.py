@@ -9,7 +9,7 @@ from memchat.app import App
 from memchat.chat import Chat, Finished, Notice, Piece
 from memchat.errors import EngineUnreachable, MemchatError, ModelMissing, UsageError
 from memchat.terminal.background import Background
-from memchat.terminal.commands import read_call, run_command
+from memchat.terminal.commands import in_chat, read_call, run_command
 from memchat.terminal.desk import Desk, Leave, Say, Write
 from memchat.terminal.leaving import finish_learning
 from memchat.terminal.notices import NoticeBoard
@@ -38,7 +38,7 @@ def run_lines(app: App, chat: Chat, stdin: TextIO | None, stdout: TextIO, stderr
                 chat.abandon()
                 raise
             status = status or error.exit_status
-            print_error(desk.remarks, error.sentence)
+            print_error(desk.remarks, in_chat(error.sentence))
         _tell(desk, board)
     finish_learning(desk, background, WaitingLine(stderr, alive=False))
     _tell(desk, board)

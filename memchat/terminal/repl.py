@@ -10,7 +10,7 @@ from memchat.chat import Chat, Mode
 from memchat.errors import MemchatError
 from memchat.records import Memory, Session
 from memchat.terminal.background import Background
-from memchat.terminal.commands import read_call, run_command
+from memchat.terminal.commands import in_chat, read_call, run_command
 from memchat.terminal.desk import Desk, Leave, Outcome, Say, Write
 from memchat.terminal.keyboard import ending_in_order, interruptible, typing_ahead
 from memchat.terminal.leaving import finish_learning
@@ -94,7 +94,7 @@ class Repl:
         except KeyboardInterrupt:
             self._waiting.hide()
         except MemchatError as error:
-            print_error(self._desk.remarks, error.sentence)
+            print_error(self._desk.remarks, in_chat(error.sentence))
         return True
 
     def _take(self, message: str) -> bool:
