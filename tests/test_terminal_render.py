@@ -112,6 +112,20 @@ def test_text_is_cut_in_cells_not_in_characters() -> None:
     assert shortened("long", 0) == "…"
 
 
+def test_a_long_line_reaches_the_screen_in_few_pieces() -> None:
+    class Counting(io.StringIO):
+        pieces = 0
+
+        def write(self, text: str) -> int:
+            self.pieces += 1
+            return super().write(text)
+
+    out = Counting()
+    say(make_console(out), "one two " * 1000)
+    assert out.getvalue() == "one two " * 999 + "one two\n"
+    assert out.pieces < 20
+
+
 def test_a_long_text_is_measured_a_few_times_only() -> None:
     measured: list[int] = []
 

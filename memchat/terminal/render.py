@@ -5,6 +5,8 @@ Every text is cleaned of control characters here, and nothing in it is ever read
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, TextIO
 
 from memchat.terminal.flow import Flow, cells, cut
@@ -112,7 +114,13 @@ def _cell(cell: Cell) -> tuple[str, str]:
 
 
 def _flow(console: "Console") -> Flow:
+    line: list[tuple[str, str]] = []
+
     def write(text: str, style: str) -> None:
-        console.out(text, style=style or None, highlight=False, end="")
+        line.append((text, style))
+        if text == "\n":  # the end of the line: word by word the console would take seconds for a long text
+            for style_of_run, run in groupby(line, key=itemgetter(1)):
+                console.out("".join(text for text, _ in run), style=style_of_run or None, highlight=False, end="")
+            line.clear()
 
     return Flow(write, lambda: console.width if console.is_terminal else _NO_WRAP)
