@@ -90,7 +90,8 @@ def memory_json(memory: Memory) -> Json:
         "attribute": memory.attribute,
         "value": memory.value,
         "cues": list(memory.cues),
-        "pending": memory.pending,
+        "pending": memory.pending,  # its vector is
+        "embedded": not memory.pending,
         "recall_count": memory.recall_count,
         "last_recalled_at": plain(memory.last_recalled_at),
     }

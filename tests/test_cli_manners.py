@@ -83,7 +83,8 @@ def test_an_import_names_the_option_that_lets_in_what_it_holds_back(shell: Shell
 
 def test_a_new_memory_file_of_a_given_name_is_told(shell: Shell, tmp_path: Path):
     path = tmp_path / "new" / "memroy.db"
-    assert shell.ok("--db", path, "list").err.startswith(f"{path} is a new memory file, in a new folder.\n")
+    kept = shell.ok("--db", path, "remember", "I keep bees.")
+    assert kept.err.startswith(f"{path} is a new memory file, in a new folder.\n")
     assert "new memory file" not in shell.ok("--db", path, "list").err
     assert "new memory file" not in shell.ok("list").err, "the usual place needs no word"
 
@@ -141,3 +142,77 @@ def test_a_user_name_is_short_and_on_one_line(shell: Shell, name: str):
 
 def test_help_tells_what_forget_asks(shell: Shell):
     assert "nothing is asked" in " ".join(shell.ok("forget", "--help").out.split())
+
+
+LOOKS = {
+    "list": ("[]", 0),
+    "history": ("[]", 0),
+    "log": ("[]", 0),
+    "sessions": ("[]", 0),
+    "pending": ("[]", 0),
+    "export": ("[]", 0),
+    "show 1": ("", 3),
+    "sessions delete 1 --yes": ("", 3),
+    "inspect --query bees": (None, 0),
+    "rules test": (None, 0),
+}
+
+
+@pytest.mark.parametrize("command", LOOKS)
+def test_a_look_makes_no_memory_file_of_a_mistyped_name(shell: Shell, tmp_path: Path, command: str):
+    path = tmp_path / "typo" / "memroy.db"
+    out, status = LOOKS[command]
+    looked = shell.run("--db", path, *command.split(), "--json")
+    assert looked.status == status
+    assert out is None or looked.out.strip() == out
+    assert looked.err.startswith(f"{path} is not there, so there is nothing in it; no file was made.\n")
+    assert not path.parent.exists()
+
+
+@pytest.mark.parametrize("command", ["list", "ask hi", "chat", "doctor", "stats"])
+def test_a_config_file_that_is_named_must_be_there(shell: Shell, command: str):
+    missing = shell.home / "nonexist.toml"
+    named = shell.run("--config", missing, *command.split())
+    shell.environ["MEMCHAT_CONFIG"] = str(missing)
+    for refused in (named, shell.run(*command.split())):
+        assert f"There is no config file {missing}" in refused.err + refused.out
+        assert refused.status == (1 if command == "doctor" else 2)
+    assert shell.ok("config", "set", "recall.limit", "8").status == 0
+    assert shell.ok("list").err == ""
+
+
+def test_json_is_a_document_also_where_nothing_is_found(shell: Shell):
+    shell.remember("I keep bees.")
+    assert [memory["id"] for memory in shell.ok("export", "-", "--json").json] == [1]
+    none = shell.run("sessions", "--search", "quince", "--json")
+    assert (none.status, none.json) == (3, [])
+
+
+def test_what_waits_for_its_vector_is_told_apart_from_what_waits_for_a_word(shell: Shell):
+    shell.remember("I keep bees.")
+    shown = shell.ok("show", 1, "--json").json
+    assert (shown["pending"], shown["embedded"], shown["state"]) == (True, False, "current")
+
+
+def test_a_replay_tells_what_became_of_the_memory_that_was_expected(shell: Shell, server: StandIn):
+    ollama = Shell(shell.home, server.url)
+    ollama.remember("I keep bees.")
+    ollama.ok("ask", "Who keeps bees?")
+    replayed = ollama.ok("inspect", "--turn", 1, "--replay", "--expect", 1, "--json").json
+    assert replayed["replay"]["expected"]["id"] == 1
+    assert "#1" in ollama.ok("inspect", "--turn", 1, "--replay", "--expect", 1).out
+    assert ollama.run("inspect", "--turn", 1, "--replay", "--expect", "I keep cows.").status == 3
+
+
+@pytest.mark.parametrize(
+    "options", ["--turn 1 --expect 1", "--turn 1 -k 3", "--turn 1 --replay --as-of 2026-01-01", "--query bees --replay"]
+)
+def test_an_option_that_would_be_ignored_is_refused(shell: Shell, options: str):
+    assert shell.run("inspect", *options.split()).status == 2
+
+
+@pytest.mark.parametrize("command", ["ask -", "ask what", "remember -", "chat"])
+def test_bytes_that_are_no_text_are_told(shell: Shell, server: StandIn, command: str):
+    ollama = Shell(shell.home, server.url)
+    assert "not all UTF-8" in ollama.ok(*command.split(), stdin=b"I keep b\xffes.\n").err
+    assert "UTF-8" not in ollama.ok(*command.split(), stdin="I keep b\ufffdes.\n").err

@@ -3,15 +3,18 @@
 import os.path
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Self
 
 from memchat.app.engines import Engines
 from memchat.errors import NotFound, StoreError
-from memchat.paths import DEFAULT_USER, Paths, locate
+from memchat.paths import DEFAULT_USER, Paths, locate, memory_folder
 from memchat.settings import Settings, Value, load_settings
 
 if TYPE_CHECKING:  # late where they are used: a prompt needs none of them to stand, and most commands the file alone
+    from tempfile import TemporaryDirectory
+
     from memchat.chat import Chat, ChatOptions, Mode
     from memchat.engine import ChatModel, Embedder
     from memchat.learn import Learner
@@ -33,8 +36,10 @@ class App:
         self.paths = paths
         self.clock = clock
         self.engines = Engines(settings, paths.models, self._recorded_embedder)
+        self.only_looks = False  # the command reads: it makes no memory file
         self.why_no_memory: str | None = None
         self._store: Store | None = None
+        self._folder: TemporaryDirectory[str] | None = None  # of a store that is gone at the end
         self._learner: Learner | None = None
         self._chat: Chat | None = None
         self._cooled = False  # the model was used for something else than the chat
@@ -63,15 +68,33 @@ class App:
         """The memory file of the main thread; raises StoreError when it cannot be used."""
         if self._store is None:
             told = self._tell_of_new_file()
-            self._store = self.open_store()
+            self._store = self._open_empty() or self.open_store()
             self._store.notices += told
         return self._store
+
+    def _open_empty(self) -> "Store | None":
+        """Return an empty store that is gone at the end, where a mere look would make a file of a mistyped name."""
+        from tempfile import TemporaryDirectory
+
+        from memchat.store import Store
+        from memchat.store.location import examine_place, resolve
+
+        if not self.only_looks or self.settings.origin("db") == "default":
+            return None
+        path = resolve(self.paths.db)
+        examine_place(path)
+        if path.exists():
+            return None
+        self._folder = TemporaryDirectory(prefix="memchat-", dir=memory_folder())
+        return Store.open(Path(self._folder.name) / path.name, self.user)
 
     def _tell_of_new_file(self) -> list[str]:
         """Say that a file which somebody named is not there yet: the name may be mistyped."""
         path = self.paths.db
         if self.settings.origin("db") == "default" or os.path.exists(path):
             return []
+        if self.only_looks:
+            return [f"{path} is not there, so there is nothing in it; no file was made."]
         return [f"{path} is a new memory file" + (", in a new folder." if not os.path.isdir(path.parent) else ".")]
 
     def open_store(self, *, read_only: bool = False) -> "Store":
@@ -141,6 +164,9 @@ class App:
         if self._store is not None:
             self._store.close()
             self._store = None
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
 
     # -- what keeps the chat's prompt in the engine's cache while others use the model
 

@@ -96,13 +96,18 @@ def export(
     file: Annotated[str, typer.Argument(help="Where to; - is stdout.")] = "-",
     json_: JsonFlag = False,
 ) -> None:
-    """Export all memories as JSON Lines, superseded ones too.
+    """Export all memories as JSON Lines, superseded ones too; to stdout with --json as one JSON array.
 
     Example: memchat export memories.jsonl
     """
     from memchat.curate.transfer import export_lines, write_export
 
     run: Invocation = context.obj
+    if file == "-" and json_:
+        from memchat.wire import memory_json
+
+        print_json([memory_json(memory) for memory in run.store.list_memories(state=None)])
+        return
     if file == "-":
         for line in export_lines(run.store):
             sys.stdout.write(line)

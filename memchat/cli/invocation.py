@@ -1,9 +1,10 @@
 """What one command has at hand: the app, built at first use, and where results and messages go."""
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from memchat.errors import UsageError
 from memchat.text import clean
@@ -13,12 +14,19 @@ if TYPE_CHECKING:
     from memchat.settings import Value
     from memchat.store import Store
 
+NO_TEXT: Final = "What came on stdin is not all UTF-8; what could not be read stands as \ufffd."
+# Commands that only read: a memory file that is not there is an empty one to them.
+_LOOKS: Final = frozenset(
+    ("list", "show", "history", "inspect", "log", "eval", "export", "sessions", "pending", "rules"),
+)
+
 
 class Invocation:
     """One run of the program with its global options."""
 
-    def __init__(self, config: str | None, overrides: Mapping[str, str | None]) -> None:
+    def __init__(self, config: str | None, overrides: Mapping[str, str | None], command: str = "chat") -> None:
         self.config = config
+        self._command = command
         self._overrides = overrides
         self._app: App | None = None
 
@@ -28,8 +36,17 @@ class Invocation:
         if self._app is None:
             from memchat.app import App  # late, here and below: `--help` needs nothing of it
 
+            self._require_config()
             self._app = App.build(self.config, self._checked_overrides())
+            self._app.only_looks = self._command in _LOOKS
         return self._app
+
+    def _require_config(self) -> None:
+        """Refuse a config file that somebody named and that is not there, unless the command may make it."""
+        if self.config and self._command != "setup" and not os.path.lexists(os.path.expanduser(self.config)):
+            from memchat.errors import ConfigError
+
+            raise ConfigError(f"There is no config file {self.config}; `memchat --config … config set` makes one.")
 
     @property
     def store(self) -> "Store":
@@ -44,7 +61,7 @@ class Invocation:
     def argument(self, words: Sequence[str]) -> str:
         """Return the words of an argument as one text; a lone `-` reads stdin."""
         if list(words) == ["-"]:
-            return "" if sys.stdin is None else sys.stdin.buffer.read().decode("utf-8", "replace")
+            return "" if sys.stdin is None else read_typed(sys.stdin.buffer.read())
         return " ".join(words)
 
     def use_defaults(self) -> None:
@@ -63,6 +80,14 @@ class Invocation:
 
         given = {key: value for key, value in self._overrides.items() if value is not None}
         return {key: parse_value(find_setting(key), value) for key, value in given.items()}
+
+
+def read_typed(raw: bytes) -> str:
+    """Return what came on stdin as text, and say so where it is none."""
+    text = raw.decode("utf-8", "replace")
+    if "\ufffd" in text and "\ufffd".encode() not in raw:
+        tell(NO_TEXT)
+    return text
 
 
 def on_terminal() -> bool:

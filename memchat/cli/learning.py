@@ -141,6 +141,8 @@ def pending(
 ) -> None:
     """List, approve or reject what waits for your word (learn.mode = "review").
 
+    In JSON such a memory has "state": "proposed"; "pending" and "embedded" there tell of its vector.
+
     Example: memchat pending approve 17 18
     """
     run: Invocation = context.obj

@@ -83,6 +83,7 @@ def _options(
             "model": model,
             "embed_model": embed_model,
         },
+        command=context.invoked_subcommand or "chat",
     )
     context.call_on_close(context.obj.close)
     if context.invoked_subcommand is None:

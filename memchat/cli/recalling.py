@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
     from memchat.recall import RecallOptions
     from memchat.recall.evaluate import EvalResult, Score
-    from memchat.recall.explain import Replayed
+    from memchat.recall.explain import Expected, Replayed
     from memchat.recall.rerank import SecondLook
+    from memchat.records import Recall
     from memchat.settings import Settings
 
 
@@ -58,8 +59,12 @@ def inspect(
     """
     if (query is None) == (turn is None):
         raise UsageError('Give one of --query and --turn; for example: memchat inspect --query "Where do I live?"')
+    if turn is not None and (as_of is not None or (not replay and (expect is not None or limit is not None))):
+        raise UsageError("--expect and -k go with --query, or with --turn and --replay; --as-of with --query only.")
+    if turn is None and replay:
+        raise UsageError("--replay goes with --turn: memchat inspect --turn 12 --replay")
     if turn is not None:
-        _inspect_turn(context.obj, turn, replay, json_)
+        _inspect_turn(context.obj, turn, replay, expect, limit, json_)
     else:
         query = typed_words(query or "", "--query")
         expect = None if expect is None else typed_words(expect, "--expect")
@@ -99,28 +104,47 @@ def _inspect_query(
         print_inspection(console, found)
         if expected is not None:
             print_expected(console, expected)
+    _refuse_absent(expected)
+
+
+def _inspect_turn(run: Invocation, turn: int, again: bool, expect: str | None, limit: int | None, json_: bool) -> None:
+    from memchat.recall.explain import expectation
+
+    then = run.store.get_recall(turn)
+    replayed = _replay(run, turn, limit) if again else None
+    expected = None
+    if replayed is not None and expect is not None:
+        expected = expectation(run.store, replayed.now, expect, _options(run, limit))
+    if json_:
+        print_json(_turn_json(turn, then, replayed, expected))
+    else:
+        _print_turn(then, replayed, expected)
+    _refuse_absent(expected)
+
+
+def _turn_json(
+    turn: int, then: "Recall", replayed: "Replayed | None", expected: "Expected | None"
+) -> dict[str, object]:
+    from memchat.wire import candidate_json, recall_json
+
+    document = recall_json(then) | {"turn": turn}
+    if replayed is not None:
+        document["replay"] = recall_json(replayed.now, expected) | {
+            "added": [candidate_json(one) for one in replayed.added],
+            "gone": [candidate_json(one) for one in replayed.gone],
+        }
+    return document
+
+
+def _refuse_absent(expected: "Expected | None") -> None:
     from memchat.records import Verdict
 
     if expected is not None and expected.verdict is Verdict.NOT_STORED:
         raise typer.Exit(NotFound.exit_status)
 
 
-def _inspect_turn(run: Invocation, turn: int, again: bool, json_: bool) -> None:
-    from memchat.wire import candidate_json, recall_json
-
-    store = run.store
-    then = store.get_recall(turn)
-    replayed = _replay(run, turn) if again else None
-    if json_:
-        document = recall_json(then) | {"turn": turn}
-        if replayed is not None:
-            document["replay"] = recall_json(replayed.now) | {
-                "added": [candidate_json(one) for one in replayed.added],
-                "gone": [candidate_json(one) for one in replayed.gone],
-            }
-        print_json(document)
-        return
-    from memchat.terminal.recall_text import print_inspection
+def _print_turn(then: "Recall", replayed: "Replayed | None", expected: "Expected | None") -> None:
+    from memchat.terminal.recall_text import print_expected, print_inspection
     from memchat.terminal.render import make_console, say
 
     console = make_console()
@@ -133,13 +157,15 @@ def _inspect_turn(run: Invocation, turn: int, again: bool, json_: bool) -> None:
                 say(console, f"{sign} #{one.id} {one.text}")
         if not replayed.added and not replayed.gone:
             say(console, "The same memories as then.")
+    if expected is not None:
+        print_expected(console, expected)
 
 
-def _replay(run: Invocation, turn: int) -> "Replayed":
+def _replay(run: Invocation, turn: int, limit: int | None) -> "Replayed":
     from memchat.recall import build_profile
     from memchat.recall.explain import replay
 
-    options, now, store = _options(run, None), run.app.clock(), run.store
+    options, now, store = _options(run, limit), run.app.clock(), run.store
     turns = store.list_turns(store.get_turn(turn).session)
     earlier = [one.user_text for one in turns if one.id < turn]
     return replay(

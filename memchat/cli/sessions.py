@@ -40,12 +40,13 @@ def sessions(
     if search is not None:
         typed_words(search, "--search")
     found = run.store.list_sessions(search=search, limit=limit)
-    if search is not None and not found:
-        raise NotFound(f"Nothing was said about {search!r}.")
     if json_:
         from memchat.wire import session_json
 
         print_json([session_json(session) for session in found])
+    if search is not None and not found:
+        raise NotFound(f"Nothing was said about {search!r}.")
+    if json_:
         return
     from memchat.terminal.memory_text import print_sessions
     from memchat.terminal.render import make_console

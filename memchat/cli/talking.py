@@ -13,7 +13,7 @@ import typer
 from memchat.cli import completing
 from memchat.cli.chatting import hold_chat, tell_of_memory
 from memchat.cli.flags import JsonFlag
-from memchat.cli.invocation import print_json, tell
+from memchat.cli.invocation import print_json, read_typed, tell
 from memchat.errors import Cancelled, MemchatError, UsageError
 
 if TYPE_CHECKING:
@@ -200,10 +200,13 @@ def _question(parts: list[str]) -> "tuple[str, list[Attachment]]":
     material = _read_stdin(wait=wanted) or b""
     question = " ".join(part for part in parts if part != "-").strip()
     if question:
-        return question, [as_attachment("stdin", material)] if material.strip() else []
+        attached = as_attachment("stdin", material)
+        if not attached.image:
+            read_typed(material)  # says so where it is not all text
+        return question, [attached] if material.strip() else []
     if not material.strip():
         raise UsageError('There is no question; try: memchat ask "what do you know about me?"')
-    return material.decode("utf-8", "replace"), []
+    return read_typed(material), []
 
 
 def _read_stdin(wait: bool) -> bytes | None:

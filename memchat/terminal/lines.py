@@ -29,7 +29,7 @@ def run_lines(app: App, chat: Chat, stdin: TextIO | None, stdout: TextIO, stderr
     desk.learn, desk.hush = background.wake, background.paused
     background.start_learning()
     status = 0
-    for line in _messages(stdin):
+    for line in _messages(stdin, desk):
         try:
             if not _take(desk, background, line):
                 break
@@ -45,15 +45,18 @@ def run_lines(app: App, chat: Chat, stdin: TextIO | None, stdout: TextIO, stderr
     return status
 
 
-def _messages(stdin: TextIO | None) -> Iterator[str]:
+def _messages(stdin: TextIO | None, desk: Desk) -> Iterator[str]:
     if stdin is None:  # it was closed
         return
     if isinstance(stdin, TextIOWrapper):
-        stdin.reconfigure(encoding="utf-8", errors="replace")
-    for number, line in enumerate(stdin):
-        text = (line.removeprefix("\ufeff") if number == 0 else line).rstrip("\r\n")
-        if text.strip():
-            yield text
+        stdin.reconfigure(encoding="utf-8", errors="surrogateescape")
+    for number, line in enumerate(stdin, 1):
+        text = (line.removeprefix("\ufeff") if number == 1 else line).rstrip("\r\n")
+        told = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        if told != text:
+            quiet(desk.remarks, f"Line {number} is not all UTF-8; what could not be read stands as \ufffd.")
+        if told.strip():
+            yield told
 
 
 def _tell(desk: Desk, board: NoticeBoard) -> None:
