@@ -8,7 +8,7 @@ MemchatError                    1
 │   ├── EngineUnreachable       4   no server, or none that speaks Ollama's language
 │   ├── ModelMissing            4   the server is there, the model is not
 │   ├── EngineFailed            4   the model broke, ran out of memory or time
-│   └── PromptTooLong           4   the prompt does not fit the context window
+│   └── PromptTooLong           1   the prompt does not fit the context window
 ├── PrivacyRefusal              5   text would leave this machine, or a secret would be kept
 │   ├── SecretFound             5   the text has the shape of a secret; may be confirmed
 │   └── ForgottenBefore         5   the user had this forgotten; may be allowed again
@@ -66,6 +66,8 @@ class EngineFailed(EngineError):
 
 class PromptTooLong(EngineError):
     """The prompt does not fit the model's context window."""
+
+    exit_status = 1
 
 
 class PrivacyRefusal(MemchatError):

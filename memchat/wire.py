@@ -6,7 +6,7 @@ Times are UTC ISO-8601 with "Z", dates are ISO-8601, everything else is what JSO
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, date, datetime
 from enum import Enum
 from math import isfinite
@@ -113,7 +113,13 @@ def turn_json(turn: Turn) -> Json:
 
 def change_json(change: Change) -> Json:
     """Return one line of the history."""
-    return record_json(change)
+    return record_json(replace(change, before=_with_times(change.before), after=_with_times(change.after)))
+
+
+def _with_times(fields_then: Mapping[str, object]) -> Json:
+    """Return a change's fields with the times, which the file keeps in milliseconds, as all other times."""
+    times = {name: at for name, at in fields_then.items() if name.endswith("_at") and isinstance(at, int)}
+    return dict(fields_then) | {name: utc(datetime.fromtimestamp(at / 1000, UTC)) for name, at in times.items()}
 
 
 def session_json(session: Session) -> Json:

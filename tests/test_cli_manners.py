@@ -216,3 +216,40 @@ def test_bytes_that_are_no_text_are_told(shell: Shell, server: StandIn, command:
     ollama = Shell(shell.home, server.url)
     assert "not all UTF-8" in ollama.ok(*command.split(), stdin=b"I keep b\xffes.\n").err
     assert "UTF-8" not in ollama.ok(*command.split(), stdin="I keep b\ufffdes.\n").err
+
+
+def test_a_plain_list_of_all_marks_what_is_not_current(shell: Shell):
+    lines = [{"text": "I live in Turin.", "id": 1, "superseded_by": 2}, {"text": "I live in Milan.", "id": 2}]
+    lines += [{"text": "I live in Rome.", "superseded_at": "2020-01-01"}, {"text": "I ski.", "state": "proposed"}]
+    shell.ok("import", "-", stdin="\n".join(map(json.dumps, lines)))
+    listed = [line.split("\t")[3:] for line in shell.ok("list", "--all").out.splitlines()]
+    assert listed == [
+        ["I live in Turin.", "replaced by #2"],
+        ["I live in Milan."],
+        ["I live in Rome.", "ended"],
+        ["I ski.", "waits for approval"],
+    ]
+    for changes in (shell.ok("history", "--json").json, shell.ok("show", 3, "--json").json["history"]):
+        assert next(one for one in changes if one["memory"] == 3)["after"]["superseded_at"] == "2020-01-01T00:00:00Z"
+
+
+def test_the_history_tells_what_the_user_did_themselves(shell: Shell, server: StandIn):
+    ollama = Shell(shell.home, server.url)
+    ollama.ok("ask", "remember that I keep bees.")
+    ollama.remember("I keep bees.")
+    assert {change["cause"] for change in ollama.ok("history", "--json").json} == {"user"}
+    ollama.ok("undo", 2)
+    ollama.ok("learn")
+    assert ollama.ok("list").out == ""
+
+
+def test_a_message_too_long_for_the_context_has_failed_and_no_engine_is_missing(shell: Shell, server: StandIn):
+    ollama = Shell(shell.home, server.url)
+    long = ollama.run("ask", "word " * 20_000)
+    assert (long.status, "too long" in long.err) == (1, True)
+    assert "too long for the model's context" in " ".join(ollama.ok("--help").out.split())
+
+
+def test_eval_says_what_a_row_may_hold(shell: Shell):
+    told = shell.ok("eval", "--help").out
+    assert all(f'"{key}"' in told for key in ("q", "gold", "prev", "category"))

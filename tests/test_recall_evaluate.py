@@ -45,6 +45,13 @@ def test_gold_by_ref_and_by_id(home, tmp_path):
     assert (questions[0].category, missing) == ("direct", ())
 
 
+@pytest.mark.parametrize("gold", ["home", 1])
+def test_gold_may_be_one_label_alone(home, tmp_path, gold):
+    questions, missing = read_questions(write(tmp_path, {"q": "a?", "gold": gold}), home)
+    (alone,) = read_questions(write(tmp_path, {"q": "a?", "gold": [gold]}), home)[0]
+    assert (questions[0].gold, missing) == (alone.gold, ())
+
+
 def test_a_label_that_names_nothing_counts_as_missed(home, tmp_path):
     path = write(tmp_path, {"q": "Where do I live?", "gold": ["home", "gone"]})
     questions, missing = read_questions(path, home)
@@ -58,6 +65,7 @@ def test_a_label_that_names_nothing_counts_as_missed(home, tmp_path):
         ("{", "line 1: this is not JSON"),
         ("[1]", "line 1: a question is an object"),
         ('{"q": "a"}', 'line 1: "gold" must be a list'),
+        ('{"q": "a", "gold": true}', 'line 1: "gold" must be a list'),
         ('{"q": "a", "gold": [1.5]}', 'line 1: "gold" must be a list'),
         ('{"q": " ", "gold": []}', 'line 1: "q" must be the text'),
         ("", "holds no questions"),

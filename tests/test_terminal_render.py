@@ -226,7 +226,31 @@ def test_history_shows_old_and_new_wording(piped: Console) -> None:
     print_changes(piped, [edit, pin], NOW)
     assert "edited (undone)" in text_of(piped)
     assert "“old” → “new”" in text_of(piped)
-    assert "pinned: False → True" in text_of(piped)
+    assert "pinned: no → yes" in text_of(piped)
+
+
+def test_history_speaks_of_what_changed_in_words_and_of_nothing_else(piped: Console) -> None:
+    at = int(datetime(2024, 3, 1, 12, tzinfo=UTC).timestamp() * 1000)
+    current = {"state": "current", "superseded_by": None, "superseded_at": None}
+    replaced = {"state": "superseded", "superseded_by": 5, "superseded_at": at}
+    said = {"confidence": 1.0, "last_seen_at": at}
+    changes = [
+        Change(1, 17, NOW, "superseded", Cause.LEARNED, 3, current, replaced),
+        Change(2, 17, NOW, "ended", Cause.USER, None, current, replaced | {"superseded_by": None}),
+        Change(3, 17, NOW, "restated", Cause.USER, None, said, said | {"last_seen_at": at + 1, "source": 4}),
+        Change(
+            4, 17, NOW, "edited", Cause.USER, None, {"importance": 5, "cues": []}, {"importance": 7, "cues": ["a?"]}
+        ),
+    ]
+    print_changes(piped, changes, NOW)
+    text = text_of(piped)
+    when = datetime.fromtimestamp(at / 1000).strftime("%Y-%m-%d %H:%M")
+    assert f"replaced by #5 since {when}" in text
+    assert f"no longer true since {when}" in text
+    assert "importance: 5 → 7, cues: none → a?" in text
+    assert "by you" in text
+    assert "learnt from what you said" in text
+    assert not any(raw in text for raw in ("_", "None", str(at), "1.0", "confidence"))
 
 
 def test_a_receipt_says_what_was_read_again(piped: Console) -> None:

@@ -97,7 +97,7 @@ def list_(
     context: typer.Context,
     kind: KindOption = None,
     limit: Annotated[int | None, typer.Option(help="At most so many, from the oldest on.", min=0)] = None,
-    every: Annotated[bool, typer.Option("--all", help="Superseded ones too.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Superseded and proposed ones too, each marked.")] = False,
     as_of: Annotated[str | None, typer.Option(help="What was current on that day.", metavar="DATE")] = None,
     json_: JsonFlag = False,
 ) -> None:
@@ -125,7 +125,17 @@ def list_(
         print_memories(make_console(), memories, run.app.clock())
     else:
         for memory in memories:
-            print_line(f"{memory.id}\t{memory.kind.value}\t{memory.created_at:%Y-%m-%d}\t{memory.text}")
+            line = f"{memory.id}\t{memory.kind.value}\t{memory.created_at:%Y-%m-%d}\t{memory.text}"
+            print_line(f"{line}\t{mark}" if (mark := _standing(memory)) else line)
+
+
+def _standing(memory: "Memory") -> str:
+    """Return what is to be known of a memory that is not current, "" of one that is."""
+    from memchat.records import State
+
+    if memory.state is State.SUPERSEDED:
+        return f"replaced by #{memory.superseded_by}" if memory.superseded_by else "ended"
+    return "waits for approval" if memory.state is State.PROPOSED else ""
 
 
 def show(
@@ -142,7 +152,7 @@ def show(
     memory = store.get_memory(id)
     sources, keys, changes = store.list_sources(id), store.list_keys(id), store.list_changes(id)
     if json_:
-        from memchat.wire import memory_json, plain
+        from memchat.wire import change_json, memory_json, plain
 
         turn = store.get_turn(memory.source.turn) if memory.source and memory.source.turn else None
         print_json(
@@ -150,7 +160,7 @@ def show(
             | {
                 "sources": plain(sources),
                 "keys": plain(keys),
-                "history": plain(changes),
+                "history": [change_json(change) for change in changes],
                 "turn": None if turn is None else {"id": turn.id, "user": turn.user_text, "at": plain(turn.at)},
             }
         )

@@ -13,6 +13,9 @@ _HELP = """A chat assistant with a long-term memory that never leaves this machi
 
 Without a command it starts the chat.
 
+Exit statuses: 0 done, 1 failed (also a message too long for the model's context), 2 wrong usage or a file that cannot
+be read, 3 no such id or nothing found, 4 no engine, no model, or it broke, 5 refused for privacy, 130 interrupted.
+
 Example: memchat remember "I moved to Berlin in March."
 """
 

@@ -233,6 +233,9 @@ def evaluate(
 ) -> None:
     """Measure what is found for your own questions.
 
+    Each line of the file holds "q", the question, and "gold", the ids or refs of the memories that it needs: a list, or
+    one alone; [] where nothing should be recalled. It may hold "prev", your message before it, and "category".
+
     Example: memchat eval questions.jsonl -k 3,5 --vs recall.limit=8
     """
     run: Invocation = context.obj

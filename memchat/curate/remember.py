@@ -73,7 +73,7 @@ def _new(text: str, given: MemoryFields) -> NewMemory:
 
 
 def _restate(store: Store, there: Memory, given: MemoryFields, now: datetime) -> Memory:
-    memory = store.restate_memory(there.id, source=None, confidence=1.0, now=now)
+    memory = store.restate_memory(there.id, source=None, confidence=1.0, now=now, cause=Cause.USER)
     return store.update_memory(there.id, cause=Cause.USER, now=now, **given) if given else memory
 
 

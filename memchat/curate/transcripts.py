@@ -3,6 +3,7 @@
 import hashlib
 import lzma
 import os.path
+import re
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -25,6 +26,8 @@ FORMS: Final = (
     'JSON Lines of {"user","assistant","at"}, text with "User: …" and "Assistant: …" before what was said, '
     "or a ChatGPT or Claude export"
 )
+_DATED: Final = re.compile(rb"\[\d{4}-")
+_BEGIN: Final = 4096  # bytes in which the first sign stands
 _MEMBER: Final = "conversations.json"
 _BIGGEST_BYTES: Final = 1 << 30
 _LAST_EPOCH: Final = 7_000_000_000  # seconds; the year 2191
@@ -67,10 +70,10 @@ def parse_transcript(content: bytes, name: str, *, skip_bad: bool = False) -> Tr
 
 def _read_any(content: bytes, name: str) -> Transcript:
     """Read a content by its form; a text too may begin with a bracket, around a date."""
-    first = content.lstrip()[:2]
-    if first[:1] == b"{":
+    begin = content[:_BEGIN].lstrip()
+    if begin.startswith(b"{"):
         return _read_lines(content)
-    if first[:1] == b"[" and not first[1:].isdigit():
+    if begin.startswith(b"[") and not _DATED.match(begin):
         return _read_export(content, name)
     spoken = read_spoken(content.decode("utf-8", "replace"))
     if spoken:

@@ -180,11 +180,14 @@ class _Gone(Exception):
 class Writer:
     """Writes steps within a transaction of the caller and keeps account of them."""
 
-    def __init__(self, store: Store, turn: Turn, now: datetime, *, review: bool = False) -> None:
+    def __init__(
+        self, store: Store, turn: Turn, now: datetime, *, review: bool = False, cause: Cause = Cause.LEARNED
+    ) -> None:
         self._store = store
         self._turn = turn
         self._now = now
         self._review = review
+        self._cause = cause
         self._added: list[Memory] = []
         self._restated: list[Memory] = []
         self._superseded: list[Memory] = []
@@ -232,6 +235,7 @@ class Writer:
             now=self._now,
             turn=self._turn.id,
             said_at=self._turn.at,
+            cause=self._cause,
         )
         self._restated.append(again)
 
@@ -245,7 +249,7 @@ class Writer:
         waits = self._review and not step.draft.explicit
         new = self._store.add_memory(
             self._new(step, State.PROPOSED if waits else State.CURRENT),
-            cause=Cause.LEARNED,
+            cause=self._cause,
             now=self._now,
             turn=self._turn.id,
         )
@@ -283,5 +287,5 @@ class Writer:
     def _supersede_until(self, memory: Memory, by: int | None, ended_at: datetime) -> Memory:
         """End a memory when the newer statement was made, which may be long before it is learnt from."""
         return self._store.supersede_memory(
-            memory.id, by=by, cause=Cause.LEARNED, now=self._now, turn=self._turn.id, ended_at=ended_at
+            memory.id, by=by, cause=self._cause, now=self._now, turn=self._turn.id, ended_at=ended_at
         )

@@ -52,7 +52,7 @@ def store_explicit(store: Store, wish: str, turn: Turn, now: datetime, options: 
         return Answer(sentences=(_REFUSALS.get(reason, "Not saved: there is nothing in it to remember."),))
     if any(_is_forgotten(store, draft, turn) for draft in drafts):
         return Answer(sentences=(_FORGOTTEN,))
-    writer = Writer(store, turn, now)
+    writer = Writer(store, turn, now, cause=Cause.USER)
     with store.transaction():
         for draft in drafts:
             writer.write(plan(store, draft, turn.at))
@@ -96,7 +96,9 @@ def approve(store: Store, memory: Memory, now: datetime) -> Memory:
         if outcome.same is not None:
             source = memory.source
             sure, said_at = outcome.same.confidence, memory.created_at
-            store.restate_memory(outcome.same.id, source=source, confidence=sure, now=now, said_at=said_at)
+            store.restate_memory(
+                outcome.same.id, source=source, confidence=sure, now=now, said_at=said_at, cause=Cause.USER
+            )
             return store.set_state(memory.id, State.SUPERSEDED, cause=Cause.USER, now=now)
         approved = store.set_state(memory.id, State.CURRENT, cause=Cause.USER, now=now)
         for old in outcome.replaced:

@@ -69,8 +69,11 @@ def _parse(line: str, place: str) -> Mapping[str, object]:
 
 def _gold(row: Mapping[str, object], place: str) -> list[str]:
     gold = row.get("gold")
+    gold = [gold] if isinstance(gold, str | int) and not isinstance(gold, bool) else gold
     if not isinstance(gold, list) or not all(isinstance(one, str | int) for one in gold):
-        raise UsageError(f'{place}: "gold" must be a list of refs or ids, empty when nothing should be recalled.')
+        raise UsageError(
+            f'{place}: "gold" must be a list of refs or ids, or one alone; empty when nothing should be recalled.'
+        )
     return [str(one) for one in gold]
 
 

@@ -85,6 +85,7 @@ class Revisions(Memories, Changes):
         now: datetime,
         turn: int | None = None,
         said_at: datetime | None = None,
+        cause: Cause = Cause.LEARNED,
     ) -> Memory:
         """Note that the user said it again, now or at `said_at`: a source more, a new confidence."""
         with self._db.transaction():
@@ -98,7 +99,7 @@ class Revisions(Memories, Changes):
             if source is not None:
                 after = after | {"source": self._add_source(id, source, now)}
                 turn = source.turn if turn is None else turn
-            self._add_change(id, "restated", Cause.LEARNED, now, turn=turn, before=before, after=after)
+            self._add_change(id, "restated", cause, now, turn=turn, before=before, after=after)
             return self.get_memory(id)
 
     def supersede_memory(

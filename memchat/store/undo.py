@@ -78,7 +78,7 @@ class Undo(Revisions):
 
     def _unteach(self, change: Change, *wordings: str | None) -> None:
         """Keep the turn that taught this from teaching it again."""
-        if change.turn is not None and change.cause is Cause.LEARNED:
+        if change.turn is not None and change.cause in (Cause.LEARNED, Cause.USER):
             marks = [(tombstones.undone_in(change.turn), wording) for wording in wordings]
             tombstones.add_tombstones(self._db, self._owner(), change.memory, marks)
             self._db.write("DELETE FROM queue WHERE turn = ?", (change.turn,))

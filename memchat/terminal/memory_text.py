@@ -1,10 +1,10 @@
 """Memories, their history, receipts and sessions as text for people."""
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from memchat.records import Change, Key, Memory, Receipt, Session, Source, State
+from memchat.records import Cause, Change, Key, Memory, Receipt, Session, Source, State
 from memchat.terminal.render import Cell, Row, age, moment, print_columns, print_fields, quiet, say, shortened
 from memchat.text import counted
 
@@ -21,7 +21,15 @@ _PLACES: Final = {  # of a receipt
     "queue": ("row of the queue", "rows of the queue"),
     "input_lines": ("message of the input history", "messages of the input history"),
 }
-_CLOCKS: Final = frozenset({"created_at", "last_seen_at"})  # they change with every change
+# They change with every change, or are what the action tells already.
+_UNTOLD: Final = frozenset({"created_at", "last_seen_at", "superseded_at", "superseded_by", "source"})
+_CAUSES: Final = {
+    Cause.USER: "by you",
+    Cause.LEARNED: "learnt from what you said",
+    Cause.IMPORTED: "imported",
+    Cause.MERGED: "merged with one that says the same",
+    Cause.UNDONE: "undone",
+}
 
 
 def memory_line(memory: Memory) -> str:
@@ -129,7 +137,7 @@ def _change_row(change: Change, now: datetime) -> list[Cell]:
         (f"#{change.memory}", "cyan"),
         (age(change.at, now), "dim"),
         action,
-        (change.cause.value, "dim"),
+        (_CAUSES[change.cause], "dim"),
         _what_changed(change),
     ]
 
@@ -139,8 +147,35 @@ def _what_changed(change: Change) -> str:
         return f"“{change.before['text']}” → “{change.after['text']}”"
     if "text" in change.after:
         return str(change.after["text"])
-    fields = [name for name in change.after if name not in _CLOCKS]
-    return ", ".join(f"{name}: {change.before.get(name)} → {change.after[name]}" for name in fields)
+    ended = change.after.get("superseded_at")
+    if isinstance(ended, int):
+        by = change.after.get("superseded_by")
+        return f"{f'replaced by #{by}' if by else 'no longer true'} since {_stamp(ended)}"
+    told = [name for name in change.after if name not in _UNTOLD and change.after[name] != change.before.get(name)]
+    return ", ".join(_field_change(name, change) for name in told)
+
+
+def _field_change(name: str, change: Change) -> str:
+    before, after = (_told(fields.get(name)) for fields in (change.before, change.after))
+    return f"{name.replace('_', ' ')}: {before} → {after}"
+
+
+def _told(value: object) -> str:
+    """Return a field's value as people write it."""
+    match value:
+        case None | "" | []:
+            return "none"
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return f"{value:.2f}"
+        case list():
+            return "; ".join(map(str, value))
+    return str(value)
+
+
+def _stamp(milliseconds: int) -> str:
+    return moment(datetime.fromtimestamp(milliseconds / 1000, UTC))
 
 
 def print_receipt(console: "Console", receipt: Receipt) -> None:
