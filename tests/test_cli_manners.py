@@ -155,6 +155,7 @@ LOOKS = {
     "sessions delete 1 --yes": ("", 3),
     "inspect --query bees": (None, 0),
     "rules test": (None, 0),
+    "stats": (None, 0),
 }
 
 
@@ -219,8 +220,12 @@ def test_bytes_that_are_no_text_are_told(shell: Shell, server: StandIn, command:
 
 
 def test_a_plain_list_of_all_marks_what_is_not_current(shell: Shell):
-    lines = [{"text": "I live in Turin.", "id": 1, "superseded_by": 2}, {"text": "I live in Milan.", "id": 2}]
-    lines += [{"text": "I live in Rome.", "superseded_at": "2020-01-01"}, {"text": "I ski.", "state": "proposed"}]
+    lines = [
+        {"text": "I live in Turin.", "id": 1, "superseded_by": 2, "created_at": "2023-01-01"},
+        {"text": "I live in Milan.", "id": 2, "created_at": "2024-03-01"},
+    ]
+    rome = {"text": "I live in Rome.", "created_at": "2019-01-01", "superseded_at": "2020-01-01"}
+    lines += [rome, {"text": "I ski.", "state": "proposed"}]
     shell.ok("import", "-", stdin="\n".join(map(json.dumps, lines)))
     listed = [line.split("\t")[3:] for line in shell.ok("list", "--all").out.splitlines()]
     assert listed == [
@@ -229,6 +234,7 @@ def test_a_plain_list_of_all_marks_what_is_not_current(shell: Shell):
         ["I live in Rome.", "ended"],
         ["I ski.", "waits for approval"],
     ]
+    assert shell.ok("list", "--as-of", "2024-01-01").out.endswith("I live in Turin.\n"), "then it held"
     for changes in (shell.ok("history", "--json").json, shell.ok("show", 3, "--json").json["history"]):
         assert next(one for one in changes if one["memory"] == 3)["after"]["superseded_at"] == "2020-01-01T00:00:00Z"
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 NO_TEXT: Final = "What came on stdin is not all UTF-8; what could not be read stands as \ufffd."
 # Commands that only read: a memory file that is not there is an empty one to them.
 _LOOKS: Final = frozenset(
-    ("list", "show", "history", "inspect", "log", "eval", "export", "sessions", "pending", "rules"),
+    ("list", "show", "history", "inspect", "log", "eval", "export", "sessions", "pending", "rules", "stats"),
 )
 
 

@@ -126,7 +126,7 @@ def list_(
     else:
         for memory in memories:
             line = f"{memory.id}\t{memory.kind.value}\t{memory.created_at:%Y-%m-%d}\t{memory.text}"
-            print_line(f"{line}\t{mark}" if (mark := _standing(memory)) else line)
+            print_line(f"{line}\t{mark}" if every and (mark := _standing(memory)) else line)
 
 
 def _standing(memory: "Memory") -> str:

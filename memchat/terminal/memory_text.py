@@ -90,7 +90,7 @@ def print_memory(
 
 def _facts(memory: Memory, now: datetime) -> list[tuple[str, str]]:
     slot = " · ".join(part for part in (memory.subject, memory.attribute, memory.value) if part)
-    ended = f"{age(memory.superseded_at, now)}" if memory.superseded_at else ""
+    ended = _both(memory.superseded_at, now) if memory.superseded_at else ""
     return [
         ("kind", memory.kind.value),
         ("importance", f"{memory.importance} of 10"),
