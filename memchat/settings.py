@@ -173,7 +173,11 @@ SETTINGS: Final = (
         36500,
     ),
     _share("recall.decay_floor", 0.9, "The least that age leaves of a memory's score."),
-    _flag("recall.rerank", False, "Have the model pick among the ten best memories before it answers; slower."),
+    _flag(
+        "recall.rerank",
+        False,
+        "Have the model pick among the ten best memories before it answers; slow, for strong models.",
+    ),
     _text(
         "learn.mode",
         "auto",
