@@ -74,6 +74,9 @@ NAMED = [
         "My favourite bar is The Anchor.",
         Relation.UPDATE,
     ),
+    ("numbers that change places", "I have 3 cats and 2 dogs.", "I have 2 cats and 3 dogs.", Relation.UPDATE),
+    ("numbers in another order", "I have 3 dogs and 2 cats.", "I have 2 cats and 3 dogs.", Relation.SAME),
+    ("one of the numbers twice", "Box 2 of 7 holds 2 globes.", "Box 2 of 7 holds 7 globes.", Relation.UPDATE),
     ("the past", "I live in Lund.", "I used to live in Malmö.", Relation.DIFFERENT),
 ]
 

@@ -4,13 +4,15 @@ Nothing here trusts that texts are near: "Dentist on the 15th" and "Dentist on t
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from memchat.learn.language import likely_languages
 from memchat.learn.lexicon import skeleton
-from memchat.learn.statements import Statement, take_apart
+from memchat.learn.statements import Statement, stem, take_apart
+from memchat.learn.synonyms import unify
 from memchat.text import fold
 
 
@@ -184,9 +186,17 @@ def _turned(a: Statement, b: Statement) -> Comparison | None:
     return None
 
 
+def _figures(statement: Statement) -> list[tuple[str, str]]:
+    """Return each number with the stem of the word after it, sorted: 2 cats and 3 dogs are not 3 cats and 2 dogs."""
+    plain = unify(fold(statement.text), statement.language)
+    found = re.findall(r"(\d+(?:[.,]\d+)*)\W*([^\W\d_]*)", plain)
+    return sorted((number, stem(skeleton(word), statement.language)) for number, word in found)
+
+
 def _counted(a: Statement, b: Statement) -> Comparison | None:
     """The same words with other numbers, dates or names, or the same numbers in other words."""
     alike = _share(a.words, b.words) >= 0.8 and _share(b.words, a.words) >= 0.8 and bool(a.words)
+    swapped = len(a.numbers) > 1 and _swapped(_figures(a), _figures(b))
     if alike and a.negated == b.negated:
         if _clash(a.times, b.times):
             moved = a.changes and (not _repeats(a) or a.moves)
@@ -195,6 +205,8 @@ def _counted(a: Statement, b: Statement) -> Comparison | None:
             return Comparison(Relation.UPDATE, "it came to an end")
         if a.numbers != b.numbers and a.names == b.names:
             return _renumbered(a, b)
+        if swapped:
+            return Comparison(Relation.UPDATE, "the same numbers of other things")
         if a.names == b.names and a.likes == b.likes:
             return Comparison(Relation.SAME, "the same in other words")
     numbers = a.numbers | a.times
@@ -202,7 +214,8 @@ def _counted(a: Statement, b: Statement) -> Comparison | None:
     shares = sorted((_share(a.words, b.words), _share(b.words, a.words)))
     alone = a.words - b.words and b.words - a.words  # each has a word of its own: chess on Mondays, tennis on Mondays
     near = shares[0] >= 0.3 and shares[1] >= (0.67 if alone and not _telling(shared) else 0.5)
-    if shared and numbers == b.numbers | b.times and near and a.names == b.names and a.negated == b.negated:
+    told = shared and numbers == b.numbers | b.times and not swapped
+    if told and near and a.names == b.names and a.negated == b.negated:
         return Comparison(Relation.SAME, "the same numbers", sure=shares[0] >= 0.5)
     if not a.words and not b.words and len(a.numbers) == len(b.numbers) == 1 and a.numbers != b.numbers:
         return Comparison(Relation.UPDATE, "another age")  # "I'm 41." and "I'm 42."
@@ -230,6 +243,13 @@ def _telling(numbers: frozenset[str]) -> bool:
     """Tell whether numbers or times are so exact that two facts hardly share them: 3200, a day with its hour."""
     exact = sum(1 for number in numbers if number.startswith(("d:", "t:")) or (number.isdigit() and len(number) > 2))
     return exact > 1 or any(number.isdigit() and len(number) > 2 for number in numbers)
+
+
+def _swapped(here: Sequence[tuple[str, str]], there: Sequence[tuple[str, str]]) -> bool:
+    """Tell whether the same numbers are said of other things, or another of them is said twice."""
+    if sorted(number for number, _ in here) != sorted(number for number, _ in there):
+        return len(here) == len(there)
+    return sorted(word for _, word in here) == sorted(word for _, word in there) and list(here) != list(there)
 
 
 def _renumbered(a: Statement, b: Statement) -> Comparison:
