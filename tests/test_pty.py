@@ -160,6 +160,7 @@ def test_wide_characters_and_emoji_wrap_inside_the_window(start: Callable[..., T
 
     terminal = start("wide", columns=40)
     terminal.type("hi" + ENTER)
+    terminal.until_shown("日本語")  # the prompt from before the message is no sign of its end
     terminal.until_prompt()
     terminal.type(CTRL_D)
     assert terminal.until_over() == 0
