@@ -1,6 +1,7 @@
 """One conversation, turn by turn, on a real store with a scripted model."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from threading import Event
@@ -350,3 +351,23 @@ def test_plain_words_offer_the_command_they_mean(store: Store, text: str, offers
     notices = [event.sentence for event in say(chat_with(store, FakeChat()), text) if isinstance(event, Notice)]
     assert any(offers in sentence for sentence in notices) if offers else not notices
     assert store.count_memories() == 1, "nothing is done by itself"
+
+
+def test_a_chat_has_its_model_take_the_second_look_where_that_is_wanted(store: Store) -> None:
+    add(store, "I live in Berlin near the canal.")
+    add(store, "I ride a bike in Berlin.")
+    model = FakeChat(json_replies=[{"needed": [1]}])
+    chat = chat_with(store, model)
+    chat.recall_options = replace(chat.recall_options, profile_tokens=0)  # what stands in the profile is not looked at
+    question = "How do I ride in Berlin near the canal?"
+    assert len(result_of(say(chat, question)).recall.injected) == 2
+    chat.recall_options = replace(chat.recall_options, rerank=True)
+    assert len(result_of(say(chat, question)).recall.injected) == 1
+    assert len(model.json_prompts) == 1
+
+
+def test_the_log_is_told_of_each_turn(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr("memchat.chat.tracing._LOG.info", lambda form, *values: told.append(form % values))
+    say(chat_with(store, FakeChat("Fine.")), "How are you?")
+    assert [line.split(":")[0] for line in told] == ["turn 1 with fake-chat"]

@@ -31,6 +31,23 @@ def test_meaning_finds_what_shares_no_word(store):
     assert found.keywords_only is None
 
 
+def test_the_floor_of_a_question_rises_with_the_best_memory_unless_the_config_fixes_it(store):
+    fill(store, "moved to Berlin", "oat milk in coffee")
+    low, high = (ask(store, "Where do I live?", RecallOptions(best_share=share)) for share in (0.0, 1.0))
+    best = max(one.similarity for one in high.candidates)
+    assert low.floor < best
+    assert high.floor == pytest.approx(best)
+    assert ask(store, "Where do I live?", changed(OPTIONS, best_share=1.0)).floor == OPTIONS.floor
+
+
+def test_a_question_kept_with_a_memory_counts_for_less_by_the_discount_of_the_config(store):
+    tell(store, "hives behind the shed", cues=("What do I keep in the garden?",))
+    ensure_embedded(store, embedder())
+    question = "What do I keep in the garden?"
+    full, less = (ask(store, question, changed(OPTIONS, cue_discount=one)).candidates[0] for one in (0.0, 0.3))
+    assert full.similarity - less.similarity == pytest.approx(0.3, abs=1e-5)
+
+
 def test_the_block_is_the_recalled_text_with_its_age(store):
     tell(store, "moved to Berlin", Kind.IDENTITY, days_ago=250)
     ensure_embedded(store, embedder())

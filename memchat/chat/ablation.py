@@ -6,6 +6,7 @@ from difflib import SequenceMatcher
 from threading import Event
 from typing import Final
 
+from memchat.chat.attaching import as_seen
 from memchat.chat.conversation import Chat
 from memchat.errors import UsageError
 from memchat.recall import block_of
@@ -54,7 +55,8 @@ def ablate(chat: Chat, stop: Event) -> Iterator[Ablation]:
 
 def _answer(chat: Chat, given: Sequence[Candidate], sampling: Sampling, stop: Event) -> str:
     reply = ""
-    for chunk in chat.model.stream(chat.last_prompt(block_of(given)), sampling, stop):
+    prompt = as_seen(chat.last_prompt(block_of(given)), chat.model.card())
+    for chunk in chat.model.stream(prompt, sampling, stop):
         reply = chunk.text if chunk.restart else reply + chunk.text
     return reply.strip()
 
